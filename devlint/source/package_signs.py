@@ -45,6 +45,10 @@ _PATTERNS = {
 }
 
 
+OF_LIBRARIES = frozenset({TRAINS})
+"""Signs that tell of a package where what it is made of has them: an example trains on whatever its author had."""
+
+
 def has_sign(data: bytes, sign: str) -> bool:
     """Whether a text has one of these signs."""
     return _PATTERNS[sign].search(data) is not None

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from pathlib import Path
+from pathlib import Path, PurePath
 from weakref import WeakKeyDictionary
 
-from devlint.source.package_signs import has_sign, is_sign
+from devlint.source.package_signs import OF_LIBRARIES, has_sign, is_sign
+from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
 
 SEARCHED = (".py", ".pyi")
@@ -54,12 +55,17 @@ def ends_alike(mention: str, file: str, name: str, changed: Collection[str], now
     return not any(path != file and path.endswith(SEARCHED) and now(path, name) for path in changed)
 
 
+def _is_of_a_library(path: Path) -> bool:
+    """Whether a file is no test, example or script, by its name and that of its directory: where it starts is open."""
+    return role_of(PurePath(path.parent.name, path.name), "") is Role.LIBRARY
+
+
 def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
     """Whether a file has the word ``name``, or the sign (:mod:`devlint.source.package_signs`), anywhere in its text."""
     try:
         data, word = tree.read(path), name.encode()
         if is_sign(name):
-            return has_sign(data, name)
+            return has_sign(data, name) and (name not in OF_LIBRARIES or _is_of_a_library(Path(path)))
         # Most files do not have it: to look for the bytes alone is ten times as fast.
         return word in data and re.search(rb"\b" + word + rb"\b", data) is not None
     except FileNotFoundError:

@@ -41,7 +41,7 @@ def fit(x, y, epochs):
 def _confidence(directory: Path, **files: str) -> tuple[Confidence, Severity]:
     """Of the noise that the layers of a package make."""
     (directory / "pyproject.toml").write_text("", "utf-8")
-    (directory / "pkg").mkdir()
+    (directory / "pkg").mkdir(exist_ok=True)
     for name, text in {"__init__": "", "layers": LAYERS, **files}.items():
         (directory / "pkg" / f"{name}.py").write_text(text, "utf-8")
     found = devlint.lint_paths([directory], isolated=True, cwd=directory, settings={"min-confidence": "low"})
@@ -116,3 +116,9 @@ def test_an_optimizer_steps_the_models_of_those_who_use_the_package(tmp_path: Pa
     confidences = {finding.code: finding.confidence for finding in found if finding.place.path != "pkg/training.py"}
     assert confidences["DEV505"] > Confidence.LOW
     assert confidences["DEV101"] is Confidence.LOW
+
+
+@pytest.mark.parametrize("place", ["examples/gan", "tests/test_layers", "test_layers", "scripts/fit"])
+def test_what_an_example_trains_says_nothing_of_the_layers(tmp_path: Path, place: str) -> None:
+    (tmp_path / "pkg" / place).parent.mkdir(parents=True, exist_ok=True)
+    assert _confidence(tmp_path, **{place: TRAINING}) == (Confidence.HIGH, Severity.ERROR)

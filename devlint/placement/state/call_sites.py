@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
@@ -134,16 +134,17 @@ class ArgumentLog:
                 return replace(event, placed_by_callers=True)
             if any(self._each_call(value, _is_placed) for value in sides):
                 return replace(event, placed_by_callers=True)
-        in_class = scope.class_name is not None
-        if any(
-            self._each_call(value, _is_placed_nowhere) and (not in_class or self._some_call(value, _stays_on_cpu))
-            for value in sides
-        ):
-            # All call sites are known, and none passes an argument that could be elsewhere. What a class hands to a
-            # method of its own comes of its state and of its callers: there an unknown value says nothing of the CPU.
-            in_sight = direct or (scope.class_name is None and self._only_used_here(name))
-            return replace(event, callers_on_cpu=in_sight)
-        return event
+        nowhere = [value for value in sides if self._each_call(value, _is_placed_nowhere)]
+        if not nowhere:
+            return event
+        # All call sites are known, and none passes an argument that could be elsewhere. What a class hands to a method
+        # of its own comes of its state and of its callers, and a public function is open to others: there an unknown
+        # value says nothing of the CPU.
+        some_on_cpu = any(self._some_call(value, _stays_on_cpu) for value in nowhere)
+        if scope.class_name is None and direct:
+            return replace(event, callers_on_cpu=True)
+        in_sight = direct or (scope.class_name is None and self._only_used_here(name))
+        return replace(event, callers_on_cpu=in_sight and some_on_cpu)
 
     def _is_direct(self, qualname: str, nested: bool) -> bool:
         """Whether all calls of a definition are in this file, each by its name."""
@@ -386,10 +387,21 @@ def _is_placed_nowhere(value: Value) -> bool:
 
 
 def _is_placed(value: Value) -> bool:
-    """The argument is a tensor where the caller's own caller, or the module, is, or on an accelerator."""
-    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(_device_of(value))}
-    movable = anchors <= {Anchor.PARAMETER, Anchor.MODULE}
+    """The argument is where the caller's own caller, or the module, is in some arm, or a tensor on an accelerator.
+
+    That it is a tensor is known of the operation that it takes part in. ``if x.device.type == "cpu"`` tells two arms.
+    """
+    elsewhere = [leaf for leaf in leaves(_device_of(value)) if leaf != CPU]
+    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in elsewhere}
+    movable = bool(anchors) and anchors <= {Anchor.PARAMETER, Anchor.MODULE}
+    if isinstance(value, Opaque):
+        return movable and not _came_of_a_callable(value)
     return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
+
+
+def _came_of_a_callable(value: Opaque) -> bool:
+    """Whether something of unknown type computed it, which may have brought it anywhere."""
+    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in value.provenance or ())
 
 
 def _is_own_object(value: Value) -> bool:
@@ -417,7 +429,8 @@ def _stays_on_cpu(value: Value) -> bool:
         return bool(value.values) and all(map(_stays_on_cpu, value.values))
     if isinstance(value, (Tensor, Opaque)):
         # Created without a device and then combined with an unknown value: most likely still on the CPU.
-        made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
+        came = value.provenance if isinstance(value, Tensor) else None
+        made_bare = came is not None and came.first.bare and not was_moved(came)
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
     if isinstance(value, Module):

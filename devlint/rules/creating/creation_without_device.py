@@ -125,6 +125,7 @@ from devlint.drafts.wording import (
     quoted,
 )
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_device_by_name, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
@@ -177,13 +178,18 @@ class CreationWithoutDevice(Rule):
         self._nested: list[tuple[str, Draft]] = []
         """Clashes in nested definitions, as they are where others call them."""
         self._handed_back: set[str] = set()
-        """Definitions that another one returns: whoever gets one calls it with tensors of their own."""
+        """Definitions that another one returns, or makes a method of an object: who gets it calls it with their own."""
+        self._of_plain_classes: set[str] = set()
+        """Constructors whose objects nobody moves: they work with what they are given, where it is."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
         self._handed_out.begun(event)
+        owner = event.owner
+        if owner is not None and owner.kind is ClassKind.PLAIN and not owner.defines("to", "cuda"):
+            self._of_plain_classes.add(event.scope.qualname)
         return ()
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
@@ -215,6 +221,8 @@ class CreationWithoutDevice(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._handed_out.stored(event)
         self._beside.stored(event)
+        if event.attribute is not None and isinstance(event.value, Function):
+            self._handed_back.add(event.value.info.qualname)
         yield from self._replaced.stored(event)
 
     def written_by_index(self, event: WrittenByIndex) -> Iterable[Draft]:
@@ -231,7 +239,7 @@ class CreationWithoutDevice(Rule):
                 node=step.node,
                 scope=step.scope,
                 message=_message(event, mine, theirs, step),
-                confidence=_confidence(event, step, theirs),
+                confidence=self._confidence(event, step, theirs),
                 trace=trace_of(event),
                 repair=self._repair(step, theirs),
             )
@@ -248,7 +256,7 @@ class CreationWithoutDevice(Rule):
                 )
                 draft = replace(draft, node=mine.node, scope=event.scope, trace=(*branches, *draft.trace), repair=move)
             if step.scope.is_nested and draft.confidence is Confidence.LOW:
-                likely = _confidence(replace(event, placed_by_callers=True), step, theirs)
+                likely = self._confidence(replace(event, placed_by_callers=True), step, theirs)
                 self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
             if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -258,6 +266,12 @@ class CreationWithoutDevice(Rule):
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
             return
+
+    def _confidence(self, event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
+        given = event.scope.qualname in self._of_plain_classes and _is_given_to(event.scope, theirs)
+        if not given and _while_it_is_built(event, step, theirs):
+            return Confidence.LOW
+        return _confidence(event, step, theirs)
 
     def _repair(self, step: Step, theirs: MismatchOperand) -> Repair:
         expression = self._definitions.for_operand(step, theirs)
@@ -313,9 +327,8 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
-    built = _while_it_is_built(event, step, theirs)
     empty = fails_by_shape(event, step, theirs) or stands_for_nothing(event, step)
-    if Setting.HOST in (step.scope.setting, event.scope.setting) or built or empty:
+    if Setting.HOST in (step.scope.setting, event.scope.setting) or empty:
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):
@@ -364,6 +377,12 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
         return False  # the constructor moves one of them where it was told, and the other one not
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
     return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
+
+
+def _is_given_to(scope: Scope, theirs: MismatchOperand) -> bool:
+    """Whether what meets is where an argument of the definition is."""
+    owners = {key.split(":", 1)[0] for key in _given(theirs.value, by_name=False)}
+    return owners == {scope.qualname}
 
 
 def _may_probe(scope: Scope) -> bool:
