@@ -11,6 +11,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,16 +35,27 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(GARBAGE_THRESHOLD)
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(devlint.__file__).parent, quiet=2)
+    if hasattr(config, "workerinput") and (tracing := tracing_of(config)):
+        # In a worker of xdist pytest-cov begins to trace twice, here and with the session. What this first one would
+        # write is thrown away, but it would go on whenever the second pauses: nothing would ever be left untraced.
+        tracing.pause()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Trace only those. Traced, other tests take up to ten times as long and cover hardly a line more. And where the
-    time of a file is over, an exception is put into the thread that analyses it (:mod:`devlint.source.deadline`): it
-    may leave a lock of the tracer held for ever.
+def tracing_of(config: pytest.Config) -> Any:
+    """What pauses and resumes the tracing; None where nothing is traced."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    return plugin and plugin.cov_controller
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Trace only those, and what is set up for them. Traced, other tests take two to ten times as long and cover hardly
+    a line more. And where the time of a file is over, an exception is put into the thread that analyses it
+    (:mod:`devlint.source.deadline`): it may leave a lock of the tracer held for ever.
     """
-    for item in items:
-        if not any(item.path.is_relative_to(directory) for directory in TRACED):
-            item.add_marker(pytest.mark.no_cover)
+    wanted = any(item.path.is_relative_to(directory) for directory in TRACED)
+    if (tracing := tracing_of(item.config)) and tracing.started != wanted:
+        (tracing.resume if wanted else tracing.pause)()
 
 
 @pytest.fixture(scope="session")

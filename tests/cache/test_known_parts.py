@@ -14,6 +14,7 @@ from devlint.source.program import Program
 from tests.cache.conftest import Project
 from tests.cache.edits import edited
 from tests.cache.test_edits import FILES, deep  # noqa: F401
+from tests.thoroughness import chosen
 
 State = tuple[str, str, tuple[str, ...]]
 """A file, the digest of its content, and parts of it."""
@@ -30,7 +31,7 @@ def _fingerprints(directory: Path) -> set[tuple[State, str]]:
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(chosen(gate=2, search=4)))
 def test_fingerprints_of_a_run_after_an_edit_are_those_of_a_first_run(
     deep: Project,  # noqa: F811
     tmp_path: Path,

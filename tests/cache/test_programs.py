@@ -21,6 +21,7 @@ from tests.cache.edits import edited
 from tests.cache.test_edits import FILES, deep  # noqa: F401
 from tests.fixture_expectations import FIXTURES
 from tests.source.test_bare import flat
+from tests.thoroughness import chosen
 
 
 def test_a_kept_program_is_the_one_that_was_parsed() -> None:
@@ -127,7 +128,7 @@ def test_what_a_changed_file_imports_is_not_parsed_again(project: Project, parse
     assert set(parsed) == {(project.root / "pkg/helper.py").read_text()}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(chosen(gate=4, search=6)))
 def test_random_edits_with_programs_that_are_kept(
     deep: Project,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -19,6 +19,7 @@ from devlint.cache.place import NAME
 from devlint.cache.reading import sealed
 from tests.cache.conftest import HELPER, Project
 from tests.cache.test_damage import records
+from tests.thoroughness import chosen
 
 COMMAND = [sys.executable, "-P", "-m", "devlint", "--output-format", "json"]
 
@@ -83,7 +84,7 @@ def test_runs_that_share_a_shelf_say_what_each_would_alone(project: Project) -> 
     """Four runs at a time: with nothing kept, with some of it, and while another takes programs away."""
     importers(project, 6)
     draw = random.Random(0)
-    for step in range(4):
+    for step in range(chosen(gate=2, search=4)):
         expected = subprocess.run([*COMMAND, "-n"], cwd=project.root, capture_output=True, check=False).stdout
         runs = [
             subprocess.Popen(

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cache.conftest import HELPER, LOOSE, NET, Project
+from tests.thoroughness import chosen
 
 _FILES = (
     "pkg/__init__.py", "pkg/helper.py", "pkg/net.py", "pkg/loose.py", "pkg/helper/__init__.py", "helper.py",
@@ -47,7 +48,7 @@ _edits = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=chosen(gate=12, search=25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_edits, min_size=3, max_size=10))
 def test_the_cache_makes_no_difference(edits: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -27,9 +27,11 @@ def imported_by_an_analysis() -> list[str]:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the package, of which the version is asked."""
+    """A copy of the package, of which the version is asked. What its files say does not matter, only that they are there."""
     copy = tmp_path / "devlint"
     shutil.copytree(Path(devlint.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in copy.rglob("*.*"):
+        path.write_text("")
     monkeypatch.setattr(devlint.cache.version, "_PACKAGE", str(copy))
     return copy
 

@@ -20,9 +20,6 @@ from tests.fixes.conftest import Known
 from tests.fixes.fixing import FixedText, fix_text, lint
 from tests.fixture_expectations import FIXTURES, fixtures_of, name_in_family
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 FOLDERS: dict[str, list[Path]] = defaultdict(list)
 for fixture in fixtures_of("rules", "seeds", "idioms", "found", "lookalikes"):
     parts = fixture.relative_to(FIXTURES).parts

@@ -26,9 +26,6 @@ from tests.fixes.conftest import Known
 from tests.fixes.fixing import FixedText, fix_text
 from tests.fixture_expectations import FIXTURES, fixtures_of, name_in_family
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 FAMILIES = ("rules", "seeds", "idioms", "found", "lookalikes", "proofs")
 DRIVERS = FIXTURES / "proofs" / "drivers.py"
 DEVICES = ("cuda-0", "cuda-1", "cpu")

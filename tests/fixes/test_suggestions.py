@@ -16,9 +16,6 @@ from devlint.fixes.applying import apply_edits
 from tests.fixes.conftest import Known
 from tests.fixture_expectations import fixtures_of, lint_text, name_in_family
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 REVEALED: dict[tuple[str, str], str] = {
     ("DEV101", "DEV302"): "what goes where the other operand is names the accelerator that it was put on",
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",

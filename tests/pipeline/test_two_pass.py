@@ -34,6 +34,7 @@ from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.tree import WorkingTree
 from tests.cache.edits import edited
 from tests.fixture_expectations import FIXTURES
+from tests.thoroughness import chosen
 
 CLEAN = """\
 import torch
@@ -61,9 +62,9 @@ def refuse(*_: object) -> FindingScopes:
 
 
 def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A third of the fixtures; tests/benchmarks/pinned.py compares all of them, and releases."""
+    """A part of the fixtures; tests/benchmarks/pinned.py compares all of them, and releases."""
     flagged = 0
-    for path in sorted(FIXTURES.rglob("*.py"))[::3]:
+    for path in sorted(FIXTURES.rglob("*.py"))[:: chosen(gate=6, search=3)]:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         both = lint_text(text, task(path))
         with monkeypatch.context() as alone:
@@ -180,7 +181,7 @@ def test_no_tree_waits_for_the_collector(text: str, tmp_path: Path) -> None:
 
 def test_where_findings_are_likely_makes_no_difference() -> None:
     """Guesses that are right, that are wrong, and that are too many: what is found is the same."""
-    for path in sorted(FIXTURES.rglob("*.py"))[1::6]:
+    for path in sorted(FIXTURES.rglob("*.py"))[1 :: chosen(gate=12, search=6)]:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         expected = lint_text(text, task(path))
         every = frozenset(re.findall(r"^ *(?:def|class) (\w+)", text, re.M))
@@ -209,7 +210,7 @@ def test_a_right_guess_saves_the_second_pass(tmp_path: Path, monkeypatch: pytest
 def test_what_an_earlier_text_showed_makes_no_difference() -> None:
     """One text after the other with the same memory: the same again, parts of others, and edits of each."""
     memory, draw, given = EarlierUses(), random.Random(7), 0
-    paths = sorted(FIXTURES.rglob("*.py"))[2::50]
+    paths = sorted(FIXTURES.rglob("*.py"))[2 :: chosen(gate=100, search=50)]
     for path, other in itertools.pairwise(paths):
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         joined = other.read_text(encoding="utf-8", errors="surrogateescape") + "\n\n" + text

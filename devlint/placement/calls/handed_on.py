@@ -36,6 +36,7 @@ from devlint.placement.declarations.evidence_names import (
     names_a_module_in_use,
     names_a_part,
     names_a_tensordict,
+    names_an_environment,
 )
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.known_classes import ClassKind
@@ -124,8 +125,8 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
                 found[name] = Held(Role.MODULE, GIVEN_BY_CALLERS)
             elif _are_modules(program, documented):
                 found[name] = Held(Role.MODULE, DOCUMENTED_MODULE, _one_class(program, documented))
-            elif (by_members := with_members(program, read.get(name, frozenset()))) is not None:
-                found[name] = by_members
+            elif not names_an_environment(name):
+                found[name] = with_members(program, read.get(name, frozenset())) or found[name]
     return found
 
 

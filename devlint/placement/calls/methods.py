@@ -25,7 +25,7 @@ from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
-from devlint.placement.declarations.evidence_names import names_a_tokenizer
+from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.declarations.template_methods import is_abstract
@@ -129,6 +129,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         meet_moved_model(interp, node, receiver, function.value, site, computes=name == "forward")
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
+    if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
+        return Container((), None, Host(), "tuple")
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
@@ -389,6 +391,8 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         built = built_strings.of_method(node, name, receiver, site)
         note_index(interp, built, node, Sink.DEVICE)
         return built
+    if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
+        return Container((), None, Host(), "tuple")
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
 
 

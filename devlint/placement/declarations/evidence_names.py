@@ -149,6 +149,16 @@ def names_a_tokenizer(name: str) -> bool:
     return name.endswith("tokenizer")
 
 
+_ENVIRONMENT = re.compile(r"(?:\w+_)?(?:env|envs|environment)(?:_\w+)?")
+OBSERVING = frozenset({"reset", "step"})
+"""Methods of simulated environments; what they give is on the host, arrays and numbers."""
+
+
+def names_an_environment(name: str) -> bool:
+    """``env``, ``eval_env``: a simulation that an agent acts in."""
+    return _ENVIRONMENT.fullmatch(name) is not None
+
+
 _OF_PROCESSES = frozenset("pg group mesh".split())
 
 

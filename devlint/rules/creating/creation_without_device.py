@@ -138,6 +138,7 @@ from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.creating.stored_beside import StoredBeside
+from devlint.rules.creating.told_in_another_call import ToldInAnotherCall
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -173,6 +174,7 @@ class CreationWithoutDevice(Rule):
         self._for_models = InputsForModels(self._definitions, self._left_to_defaults)
         self._replaced = ReplacedBuffers()
         self._beside = StoredBeside()
+        self._in_calls = ToldInAnotherCall()
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
         self._nested: list[tuple[str, Draft]] = []
@@ -207,6 +209,7 @@ class CreationWithoutDevice(Rule):
     def called(self, event: Called) -> Iterable[Draft]:
         self._handed_out.called(event)
         self._beside.called(event)
+        self._in_calls.called(event)
         return ()
 
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
@@ -215,12 +218,14 @@ class CreationWithoutDevice(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
+        self._in_calls.moved(event)
         self._beside.moved(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._handed_out.stored(event)
         self._beside.stored(event)
+        self._in_calls.stored(event)
         if event.attribute is not None and isinstance(event.value, Function):
             self._handed_back.add(event.value.info.qualname)
         yield from self._replaced.stored(event)
@@ -310,6 +315,7 @@ class CreationWithoutDevice(Rule):
         yield from self._handed_out.finish()
         yield from self._for_models.finish()
         yield from self._beside.finish()
+        yield from self._in_calls.finish()
 
 
 def _elsewhere(device: Device | None) -> bool:

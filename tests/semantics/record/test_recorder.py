@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import signal
 import subprocess
@@ -27,9 +29,22 @@ def rows_file(folder: Path, *codes: str, operation: str = "torch.add") -> Path:
     return path
 
 
-def record(*arguments: object, device: str = "cpu", timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "devlint.semantics.record", "--device", device, *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=timeout)
+COMMAND = [sys.executable, "-m", "devlint.semantics.record"]
+
+
+def record(*arguments: object, device: str = "cpu") -> subprocess.CompletedProcess[str]:
+    """Run the command in this process, which has imported torch already. The rows run in processes of their own."""
+    given = ["--device", device, *map(str, arguments)]
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        code = command.main(given)
+    return subprocess.CompletedProcess(given, code, output.getvalue(), errors.getvalue())
+
+
+def record_outside(*arguments: object, device: str = "cpu") -> subprocess.CompletedProcess[str]:
+    """Run the command as its user does."""
+    given = [*COMMAND, "--device", device, *map(str, arguments)]
+    return subprocess.run(given, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
 
 def recorded(path: Path) -> list[Ended]:
@@ -100,8 +115,8 @@ def test_what_a_library_prints_does_not_mix_with_the_outcomes(tmp_path: Path) ->
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     slow = "import time; time.sleep(0.05); c.x(2)"
     rows, out = rows_file(tmp_path, *[slow] * 60), tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "devlint.semantics.record", "--device", "cpu", "--rows", str(rows)]
-    first = subprocess.Popen([*command, "--out", str(out)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    started = [*COMMAND, "--device", "cpu", "--rows", str(rows), "--out", str(out)]
+    first = subprocess.Popen(started, cwd=ROOT, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while (not out.exists() or out.read_bytes().count(b"\n") < 5) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -111,7 +126,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         half.write('{"key": "k5", "outc')
     before = out.read_bytes()[: out.read_bytes().rfind(b"\n") + 1]
     assert 5 <= before.count(b"\n") < 60
-    done = record("--rows", rows, "--out", out)
+    done = record_outside("--rows", rows, "--out", out)
     assert done.returncode == 0, done.stderr
     assert out.read_bytes().startswith(before)
     assert [e.key for e in recorded(out)] == [f"k{n}" for n in range(60)]
@@ -132,7 +147,7 @@ def test_rows_that_are_none_are_refused(tmp_path: Path, content: str, said: str)
 
 
 def test_a_missing_file_of_rows_and_a_foreign_record_are_refused(tmp_path: Path) -> None:
-    assert record("--rows", tmp_path / "none.jsonl").returncode == 2
+    assert record_outside("--rows", tmp_path / "none.jsonl").returncode == 2
     (tmp_path / "out.jsonl").write_text("my notes")
     done = record("--rows", rows_file(tmp_path, "c.x(2)"), "--out", tmp_path / "out.jsonl")
     assert done.returncode == 2
