@@ -15,6 +15,7 @@ from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of, of_class
 from devlint.placement.calls.conventional_results import computes, of_callable
+from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import (
@@ -251,6 +252,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_self(interp, node, callee, "forward", site)
         case Instance():
             return methods.of_instance(interp, node, _after_a_call(interp, callee, node.func), "__call__", site)
+        case Opaque() if takes_an_encoding(site):
+            return call_module(interp, node, Module(callee.device, provenance=callee.provenance), node.func, site)
         case Opaque():
             meet_moved_model(interp, node, callee, node.func, site)
             meet_unmoved_batch(interp, node, callee, site)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor, Value
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.operands import Bound
@@ -19,6 +20,11 @@ def left_encoded(argument: Argument) -> Bound | None:
     if isinstance(value, Opaque):
         value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
     return Bound(argument.keyword or "input", value, argument.node, strict=True)
+
+
+def takes_an_encoding(site: CallSite) -> bool:
+    """``scorer(**encoded)``: a model, for nothing else takes all of an encoding apart."""
+    return any(argument.star == "**" and left_encoded(argument) is not None for argument in site.arguments)
 
 
 def is_encoded(value: Value) -> bool:

@@ -19,6 +19,7 @@ from devlint.placement.calls.conventional_results import (
     of_callable,
     of_inherited_forward,
 )
+from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
@@ -127,6 +128,9 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
             return found
     if meets_its_inputs(name):
         meet_moved_model(interp, node, receiver, function.value, site, computes=name == "forward")
+    elif takes_an_encoding(site):
+        # `scorer.lm(**encoded)`: a model that the object keeps.
+        return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
     if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
@@ -186,7 +190,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
-    if names_a_part(receiver, name):
+    if names_a_part(receiver, name) or takes_an_encoding(site):
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if meets_its_inputs(name):
         meet_moved_model(interp, node, receiver, function.value, site, computes=False)

@@ -34,19 +34,23 @@ _PREPARES = ("prepare", "setup_dataloaders", "to_device", "move_data")
 class BatchesForModels:
     """The calls of models that came in with what a loader handed out, in one file."""
 
-    _drafts: list[tuple[str, str, Draft]] = field(default_factory=list)
-    """With the last part of the model's name, and the key of the batch."""
+    _drafts: list[tuple[CallersModuleCalled, str, Draft]] = field(default_factory=list)
+    """With the key of the batch."""
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves."""
     _brought: dict[tuple[str, str], tuple[str, Module | Opaque]] = field(default_factory=dict)
     """By definition and argument: the model, by its name, as some caller in the file placed it."""
+    _results: list[Moved] = field(default_factory=list)
+    """What is brought to the CPU."""
     _prepares: bool = False
     _places: set[str] = field(default_factory=set)
     """Functions and classes that put something elsewhere than on the CPU: they are written for accelerators."""
 
     def moved(self, event: Moved) -> None:
         self._moved.add(event.receiver_text.rpartition(".")[2])
-        if event.moves and event.target != CPU:
+        if event.target == CPU:
+            self._results.append(event)
+        elif event.moves:
             self._places.add(_outermost(event.scope))
 
     def created(self, event: Created) -> None:
@@ -65,14 +69,13 @@ class BatchesForModels:
                 name = code_of(event.module.node)
                 self._brought[event.scope.qualname, code_of(operand.node)] = (name, event.brought)
             if batch is not None:
-                self._drafts.append(
-                    (code_of(event.module.node).rpartition(".")[2], batch.key, _draft(event, operand, batch))
-                )
+                self._drafts.append((event, batch.key, _draft(event, operand, batch)))
 
     def finish(self, siblings: Mapping[str, Moved], told: Container[str]) -> Iterator[Draft]:
         """``siblings``: by the batch's key, an item of it that was moved; ``told``: the keys of those told already."""
         seen: set[tuple[str, str]] = set()
-        for model, batch, draft in self._drafts:
+        for call, batch, draft in self._drafts:
+            model = code_of(call.module.node).rpartition(".")[2]
             key = (draft.scope.qualname, code_of(draft.node))
             sibling = siblings.get(batch)
             beside = sibling is not None and _shows_where_the_model_is(sibling, draft)
@@ -87,8 +90,21 @@ class BatchesForModels:
                 yield _left_behind(draft, sibling)
             elif _outermost(draft.scope) in self._places and not _is_handed_own_loader(draft.scope):
                 yield draft
+            elif (result := self._brought_back(call)) is not None and not _is_handed_own_loader(draft.scope):
+                yield _with_result(draft, result)
             else:
                 yield replace(draft, confidence=Confidence.LOW)
+
+    def _brought_back(self, call: CallersModuleCalled) -> Moved | None:
+        """The move to the CPU of what the model gives: who writes that takes the model to be elsewhere."""
+        return next(
+            (
+                move
+                for move in self._results
+                if any(step.node is call.node for step in provenance_of(move.receiver) or ())
+            ),
+            None,
+        )
 
 
 def _draft(event: CallersModuleCalled, operand: MismatchOperand, batch: Symbol) -> Draft:
@@ -146,6 +162,12 @@ def _left_behind(draft: Draft, sibling: Moved) -> Draft:
     message = draft.message.replace(" is not moved, but", f" is not moved as `{sibling.receiver_text}` was, but")
     confidence = Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM
     return replace(draft, message=message, confidence=confidence, trace=(*draft.trace[:-1], step, draft.trace[-1]))
+
+
+def _with_result(draft: Draft, result: Moved) -> Draft:
+    step = DraftStep(result.node, result.scope, "its result is brought to the CPU here", "cpu", passes_on=False)
+    confidence = Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM
+    return replace(draft, confidence=confidence, trace=(*draft.trace, step))
 
 
 def _is_handed_own_loader(scope: Scope) -> bool:
