@@ -27,6 +27,12 @@ settings.load_profile("gate")
 TRACED = tuple(Path(__file__).parent / name for name in ("placement", "repairs", "rules", "semantics"))
 """The tests of the packages that the bound on coverage is about."""
 
+LONGEST = tuple(
+    Path(__file__).parent / name
+    for name in ("test_quality.py", "fixes/test_proof.py", "semantics/test_generated_tables.py")
+)
+"""Files with a single test of half a minute or more."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Collect garbage as seldom as the program does. And compile devlint once where Python is told to keep no bytecode,
@@ -56,6 +62,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
     wanted = any(item.path.is_relative_to(directory) for directory in TRACED)
     if (tracing := tracing_of(item.config)) and tracing.started != wanted:
         (tracing.resume if wanted else tracing.pause)()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first, so that no process waits for another at the end."""
+    items.sort(key=lambda item: item.path not in LONGEST)
 
 
 @pytest.fixture(scope="session")

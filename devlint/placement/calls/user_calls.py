@@ -35,7 +35,9 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
+    BOTTOM,
     NOTHING,
+    Argument,
     ClassValue,
     Constant,
     Function,
@@ -77,7 +79,11 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     note_handed_up(interp, info, site, bound)
     summary = interp.program.summary(info)
     if summary is None:
-        return stated_types.of_result(interp, info, site, beside_arguments(interp, node, site))
+        found = beside_arguments(interp, node, site)
+        if info is interp.info and (found == NOTHING or any(map(_is_bottom, site.arguments))):
+            # Of what is no tensor the recursion gives what the other arms do.
+            found = BOTTOM
+        return stated_types.of_result(interp, info, site, found)
     note_call(interp, node, info, site)
     reads_of_callees.note_call(interp, node, info, substitution, site)
     passed_on = handed_through(info, summary, substitution)
@@ -97,6 +103,10 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)
     return result
+
+
+def _is_bottom(argument: Argument) -> bool:
+    return isinstance(argument.value, UnknownValue) and argument.value.bottom
 
 
 def _meets_what_the_object_holds(value: Value, receiver: Value | None, site: CallSite) -> TypeGuard[Tensor | Opaque]:

@@ -243,6 +243,9 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
                 found.note_parameter(operand.value, rows.MATRIX)
             if made:
                 found.note(operand.value, rows.BESIDE)
+            if type(node.operator) is cst.Multiply and type(other) in _REPEATED:
+                # `[row] * times`: how often is a number.
+                found.note(operand.value, rows.NO_TENSOR)
         elif type(operand) is cst.Subscript and type(node.operator) in _OF_NO_LIST and _is_slice(operand):
             # ``v[1:] - v[:-1]``: no list and no text takes these operators.
             found.note(dotted(operand.value) or "", rows.SHAPED)
@@ -250,6 +253,7 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
         found.subtracted.append((node.left.value, node.right.value))
 
 
+_REPEATED = frozenset({cst.List, cst.Tuple, cst.SimpleString, cst.FormattedString})
 _OF_NO_LIST = frozenset({cst.Subtract, cst.Divide, cst.FloorDivide, cst.MatrixMultiply, cst.Power})
 
 

@@ -263,6 +263,10 @@ class Self:
 class UnknownValue:
     """Any value. Never an operand in a device check."""
 
+    bottom: bool = field(default=False, compare=False)
+    """It adds nothing to what it is joined with: a test of its type has shown that it is no tensor, or it is what a
+    recursion gives that has given nothing yet."""
+
 
 Value = (
     Tensor
@@ -292,6 +296,7 @@ def array_of(*values: Value) -> Host:
 
 
 NOTHING = UnknownValue()
+BOTTOM = UnknownValue(bottom=True)
 NONE = Constant(None)
 UNSET = DeviceName(UNKNOWN)
 """A device that is not known yet."""

@@ -57,7 +57,7 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
             return replace(a, details=details, given=given)
         if isinstance(a, Host) and isinstance(b, Host) and b.rank is None:
             return replace(a, rank=None)
-        return a
+        return b if isinstance(b, UnknownValue) and not b.bottom else a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
     first, second = _device_named(a), _device_named(b)
@@ -263,6 +263,7 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         # One or several: an item of either is there.
         return value
     known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
+    known = known or (isinstance(other, UnknownValue) and other.bottom)
     if guard is None and not known:
         return replace(value, device=UNKNOWN)
     if known and isinstance(value, Tensor):

@@ -144,6 +144,11 @@ def binary_operation(
     values = (left[0], right[0])
     if isinstance(left[0], Constant) and isinstance(left[0].value, str):
         return _named(interp, node, built_strings.of_operation(node, symbol, left[0].value, right[0]))
+    if symbol == "*" and (repeated := next((v for v in values if _is_sequence(v)), None)) is not None:
+        return _joined_containers((repeated, Host(number=True)))
+    no_tensors = [value for value in values if isinstance(value, UnknownValue) and value.bottom]
+    if no_tensors and not any(isinstance(value, Tensor) for value in values):
+        return no_tensors[0]
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
@@ -156,6 +161,11 @@ def binary_operation(
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
     return NOTHING
+
+
+def _is_sequence(value: Value) -> bool:
+    """Whether it is a list or a tuple: multiplied, it is repeated."""
+    return isinstance(value, Container) and value.keys is None and value.type in ("list", "tuple")
 
 
 def _extended(symbol: str, left: Value, right: Value) -> Value:

@@ -16,6 +16,7 @@ from devlint import semantics
 from devlint.placement.declarations.known_classes import is_of_another_framework
 from devlint.placement.domain.abstract_state import Narrowing
 from devlint.placement.domain.abstract_values import (
+    BOTTOM,
     NOTHING,
     Constant,
     Container,
@@ -146,7 +147,7 @@ def _another(interp: Interpreter, path: str, value: Value) -> Value:
     device = getattr(value, "device", None) if path in interp.uses.several else None
     if isinstance(device, (SameAs, Known)) and device != CPU and isinstance(value, (Tensor, Opaque)):
         return Container((), None, Opaque(device, value.provenance), "list")
-    return NOTHING
+    return BOTTOM
 
 
 def _classes(interp: Interpreter, tested: cst.BaseExpression) -> set[str]:
