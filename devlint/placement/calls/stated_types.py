@@ -67,9 +67,12 @@ def is_placed_nowhere(info: FunctionInfo, value: Value) -> bool:
 
 def placed_beside(value: Value, site: CallSite, beside: Value) -> Value:
     """The tensors of a result that are placed nowhere, where the tensors that it is computed of are."""
-    tensors = {leaf for argument in site.arguments if _is_tensor(argument.value) for leaf in _places(argument.value)}
+    handed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque)) and _is_tensor(a.value)]
+    tensors = {leaf for one in handed for leaf in _places(one)}
     if not isinstance(beside, Opaque) or not tensors.issuperset(leaves(beside.device)):
-        return value
+        if not _came_together(handed):
+            return value
+        beside = Opaque(handed[0].device, handed[0].provenance)
     if isinstance(value, Container):
         return replace(value, items=tuple(placed_beside(item, site, beside) for item in value.items))
     if not isinstance(value, Tensor) or UNKNOWN not in leaves(value.device):
@@ -78,6 +81,13 @@ def placed_beside(value: Value, site: CallSite, beside: Value) -> Value:
     provenance = value.provenance if CPU in leaves(value.device) else beside.provenance
     device = _filled(value.device, beside.device)
     return replace(value, device=device, provenance=provenance, evidence=Evidence.LIKELY)
+
+
+def _came_together(handed: list[Tensor | Opaque]) -> bool:
+    """Whether each tensor is where the caller has it: together, by its choice, so that the first stands for all."""
+    anchors = {leaf.symbol.anchor for one in handed for leaf in _places(one) if isinstance(leaf, SameAs)}
+    known = [leaf for one in handed[1:] for leaf in _places(one) if not isinstance(leaf, SameAs)]
+    return bool(handed) and not known and len(anchors) == 1 and anchors <= {Anchor.PARAMETER, Anchor.MODULE}
 
 
 def _filled(device: Device, unknown: Device) -> Device:

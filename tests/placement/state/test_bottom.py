@@ -1,4 +1,4 @@
-"""What adds nothing to a join: what a test of its type has shown to be no tensor, and what a recursion gives at first."""
+"""What adds nothing to a join: what a test of its type shows to be no tensor, and what a recursion gives at first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def test_two_of_them_are_one_and_with_an_unknown_value_it_is_unknown() -> None:
     assert not either.bottom
 
 
-MOVED = "if isinstance(v, torch.Tensor):\n            moved[k] = v.to(d)\n"
+MOVED = """moved = {}
+    for k, v in batch.items():
+        if isinstance(v, torch.Tensor):
+            moved[k] = v.to(d)
+"""
 
 
 @pytest.mark.parametrize(
@@ -33,8 +37,8 @@ MOVED = "if isinstance(v, torch.Tensor):\n            moved[k] = v.to(d)\n"
     [
         "moved = {k: v.to(d) if isinstance(v, torch.Tensor) else v for k, v in batch.items()}",
         "moved = {k: v if not torch.is_tensor(v) else v.to(d) for k, v in batch.items()}",
-        f"moved = {{}}\n    for k, v in batch.items():\n        {MOVED}        else:\n            moved[k] = v",
-        f"moved = {{}}\n    for k, v in batch.items():\n        {MOVED}        elif k == 'ids':\n            moved[k] = v * 2",
+        f"{MOVED}        else:\n            moved[k] = v",
+        f"{MOVED}        elif k == 'ids':\n            moved[k] = v * 2",
     ],
 )
 def test_a_batch_of_tensors_and_others_is_where_its_tensors_are(body: str) -> None:
