@@ -88,8 +88,10 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
         return ()
     tensors = {c for c in classes if c.endswith(_OF_TENSORS) and not is_of_another_framework(c)}
     if tensors:
-        sure = one if tensors == classes else value
-        return (Narrowing(path, sure, True), Narrowing(path, _another(interp, path, value), False))
+        holds = Narrowing(path, one if tensors == classes else value, True)
+        # What is no `torch.FloatTensor` may still be a tensor.
+        fails = "torch.Tensor" in tensors
+        return (holds, Narrowing(path, _another(interp, path, value), False)) if fails else (holds,)
     if classes <= _SEQUENCES:
         holds = Narrowing(path, _several(value, one), True)
         return (holds, Narrowing(path, one, False)) if isinstance(value, Container) else (holds,)

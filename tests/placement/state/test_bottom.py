@@ -75,3 +75,8 @@ def test_a_recursion_gives_what_its_other_arms_give() -> None:
 def test_a_repeated_list_is_where_its_items_are() -> None:
     assert device("def f(x: torch.Tensor, n):\n    y = torch.cat([x] * n)\n") == "the device of `x`"
     assert device("def f(x: torch.Tensor, n):\n    y = torch.cat(n * [x])\n") == "the device of `x`"
+
+
+def test_what_is_no_float_tensor_may_be_another_one() -> None:
+    program = "def f(x: torch.Tensor, d):\n    if isinstance(x, torch.FloatTensor):\n        x = x.to(d)\n    y = x\n"
+    assert device(program) not in ("the device of `d`", "UnknownValue")
