@@ -16,7 +16,7 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import Container, Opaque, Tensor
+from devlint.placement.domain.abstract_values import Container, Opaque, Self, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -58,8 +58,15 @@ class StoredBeside:
     _handed_on: set[tuple[str, str]] = field(default_factory=set)
     """By definition: what it hands to a call, or returns, after something was stored in it."""
 
+    _inputs: set[tuple[str, str]] = field(default_factory=set)
+    """Classes, each with a method that its `forward` hands its own input to."""
+
     def stored(self, event: Stored) -> None:
-        if not _is_elsewhere(event) or event.attribute is None or _OF_THE_HOST.search(event.attribute.lower()):
+        if (
+            not (_is_elsewhere(event) or _is_of_a_step(event))
+            or event.attribute is None
+            or _OF_THE_HOST.search(event.attribute.lower())
+        ):
             return
         value = event.value
         step = bare_creation(value) if isinstance(value, Tensor) and _is_made_anywhere(value.device) else None
@@ -79,6 +86,11 @@ class StoredBeside:
                 del self._kept[key]
 
     def called(self, event: Called) -> None:
+        scope = event.scope
+        if isinstance(event.receiver, Self) and scope.setting is Setting.FORWARD and scope.class_name is not None:
+            first = _part_of(event.call.positional[0].value) if event.call.positional else None
+            if first is not None and _is_of_the_module(first.device):
+                self._inputs.add((scope.class_name, event.name.removeprefix(".")))
         for argument in event.call.arguments:
             self._handed_on.add((event.scope.qualname, code_of(argument.node)))
 
@@ -88,8 +100,13 @@ class StoredBeside:
 
     def finish(self) -> Iterator[Draft]:
         for (definition, _), kept in self._kept.items():
-            if (definition, kept.owner) in self._handed_on:
+            if (definition, kept.owner) in self._handed_on or self._is_input(kept):
                 yield _draft(kept)
+
+    def _is_input(self, kept: _Kept) -> bool:
+        """Whether it is stored in the input of a `forward`, by a method that gets that: the other steps read it."""
+        class_name, _, method = kept.event.scope.qualname.rpartition(".")
+        return _is_of_a_step(kept.event) and (class_name, method) in self._inputs
 
 
 def _is_made_anywhere(device: Device) -> bool:
@@ -111,6 +128,16 @@ def _is_elsewhere(event: Stored) -> bool:
     return came_in and scope.setting is Setting.FORWARD and _is_of_the_module(part.device)
 
 
+def _is_of_a_step(event: Stored) -> bool:
+    """Whether the object came in as the argument of a method that is no `forward`."""
+    part, scope = _part_of(event.owner), event.scope
+    if part is None or scope.setting is not Setting.METHOD or scope.role is Role.TEST:
+        return False
+    provenance = provenance_of(part)
+    came_in = provenance is not None and provenance.step.kind is StepKind.GIVEN and provenance.previous is None
+    return came_in and isinstance(part.device, SameAs) and part.device.symbol.anchor is Anchor.PARAMETER
+
+
 def _part_of(owner: Value | None) -> Opaque | Tensor | None:
     """What stands for all that an object or a dict holds; None for a tensor, and for what nothing is known of."""
     if isinstance(owner, Container) and owner.keys is not None:
@@ -129,7 +156,7 @@ def _draft(kept: _Kept) -> Draft:
     built_here = isinstance(event.owner, Container) and event.owner.node is not None
     there = "holds what is where the module is" if built_here else "came in beside the module's parameters"
     provenance = provenance_of(part)
-    if not _is_of_the_module(part.device):
+    if not _is_of_the_module(part.device) and not _is_of_a_step(event):
         there = f"was moved to {describe(part.device)}"
     before = (draft_step(provenance.step),) if provenance is not None else ()
     return Draft(
