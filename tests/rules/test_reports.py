@@ -199,3 +199,29 @@ FORECASTER = """
 def test_what_is_brought_to_the_cpu_beside_an_input_may_be_meant(other: str, severity: Severity) -> None:
     """A forecaster may be fed from the CPU; what its layers compute and its buffers are where it was moved."""
     assert only("DEV401", FORECASTER.format(other)).severity is severity
+
+
+OBSERVED = """
+    import torch
+    from torch import nn
+
+    class Policy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = nn.Linear(4, 2)
+
+        def forward(self, seen):
+            return self.mean(seen)
+
+    def acted(env):
+        policy = Policy().cuda()
+        return policy(torch.as_tensor(env.reset()))
+"""
+
+
+def test_what_rests_on_a_convention_is_a_warning_and_says_which() -> None:
+    finding = only("DEV101", OBSERVED)
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
+    assert "a simulated environment gives them" in finding.trace[0].message
+    sure = only("DEV101", OBSERVED.replace("torch.as_tensor(env.reset())", "torch.zeros(4)"))
+    assert (sure.severity, sure.confidence) == (Severity.ERROR, Confidence.HIGH)

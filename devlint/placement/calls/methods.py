@@ -25,7 +25,7 @@ from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
@@ -134,7 +134,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
     if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
-        return Container((), None, Host(), "tuple")
+        return _observed(interp, node, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
@@ -166,6 +166,12 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
         return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
+
+
+def _observed(interp: Interpreter, node: cst.Call, function: cst.Attribute) -> Container:
+    """``env.reset()``, ``env.step(action)``: arrays, numbers and dicts of them."""
+    provenance = interp.step(StepKind.GIVEN, node, CPU, code_of(function), note=CONVENTIONS[OBSERVED])
+    return Container((), None, Host(provenance=provenance), "tuple")
 
 
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
@@ -396,7 +402,7 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         note_index(interp, built, node, Sink.DEVICE)
         return built
     if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
-        return Container((), None, Host(), "tuple")
+        return _observed(interp, node, function)
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
 
 

@@ -48,6 +48,7 @@ NAMED_AFTER = "named-after"
 GIVEN_BY_A_MAKER = "given-by-a-maker"
 OVERRIDES = "overrides"
 COLLATED = "collated"
+OBSERVED = "observed"
 PARTS_OF_A_BATCH = "parts-of-a-batch"
 NAMED_LAYERS = "named-layers"
 
@@ -85,6 +86,7 @@ CONVENTIONS = MappingProxyType(
         PARTS_OF_A_BATCH: "taken for a tensor: one of several that a loader hands out together, and moved by itself",
         NAMED_LAYERS: "taken for modules: the list is called what layers are called, and what lies in it is called",
         COLLATED: "taken to be on the CPU: a loader hands it out",
+        OBSERVED: "its data are taken to be on the host: a simulated environment gives them",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
         HAS_WHAT_LAYERS_HAVE: "taken for a module: attributes are read that layers have",

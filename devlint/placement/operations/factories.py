@@ -67,7 +67,8 @@ def create(
     if previous is not None and device != UNKNOWN:
         provenance = previous
     else:
-        provenance = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
+        note = _assumed_of(_data(call)) if bare and factory.name in _FROM_DATA else ""
+        provenance = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare, note)
     value = Tensor(
         device,
         _dim(interp, factory, call),
@@ -146,6 +147,13 @@ def _default(
             return _from_data(interp, factory, _data(call))
         case _:
             return UNKNOWN, None
+
+
+def _assumed_of(data: Value | None) -> str:
+    """The convention by which what a tensor is made of is on the host, in the words of a trace."""
+    if isinstance(data, Container):
+        data = data.rest
+    return data.provenance.step.note if isinstance(data, Host) and data.provenance is not None else ""
 
 
 def _data(call: CallSite) -> Value | None:

@@ -341,7 +341,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         if isinstance(leaf, SameAs):
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
-            return Confidence.MEDIUM if came_of_a_callable(theirs.value) else Confidence.HIGH
+            return Confidence.MEDIUM if step.note or came_of_a_callable(theirs.value) else Confidence.HIGH
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW
@@ -349,7 +349,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # What a test defines it runs itself, where it leaves it: on the CPU, as a rule.
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
-        return Confidence.MEDIUM if event.assumed else Confidence.HIGH
+        return Confidence.MEDIUM if step.note or event.assumed else Confidence.HIGH
     by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
     said = by_name and step.scope.role is Role.SCRIPT
     if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK) and not said:
