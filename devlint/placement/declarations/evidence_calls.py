@@ -49,7 +49,7 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         _sizes(call, found)
         if name.endswith("_like") and isinstance(first, cst.Name):
             found.note(first.value, rows.TENSOR)
-    if not isinstance(operation, Operation) or library_models.takes_images(name):
+    if not isinstance(operation, Operation) or library_models.takes_images(name) or name in rows.TAKING_ANYTHING:
         return
     by_name = {parameter.name: parameter for parameter in operation.parameters}
     for position, argument in enumerate(call.args):

@@ -62,6 +62,9 @@ class Found:
         self.together: list[set[str]] = []
         """Groups of names of which something is computed that is certainly a tensor."""
 
+        self.tested: frozenset[str] = frozenset()
+        """Names that the arm which is read just now takes for tensors: it says nothing of what they may be besides."""
+
         self.gone_through: set[str] = set()
         """Names that a loop binds to what it goes through, which is no range of numbers."""
         self.indexed: list[tuple[str, str]] = []
@@ -79,6 +82,8 @@ class Found:
         """How often each name is bound."""
 
     def note(self, name: str, sign: Sign) -> None:
+        if self.tested and name in self.tested:
+            return
         self._signs.setdefault(name, set()).add(sign)
         if sign.shows in _OTHERWISE and name not in self.bound:
             self._otherwise.add(name)

@@ -39,9 +39,10 @@ _OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj
 _OF_ARRAYS_TOO = frozenset(
     """
     x y v X Y tensor mask masks labels input targets noise coords logits image images img imgs video sample output
-    scores loss condition patches
+    scores loss condition patches y_true y_pred preds probs
     """.split()
 )
+_ENDS_OF_ARRAYS_TOO = frozenset({"logits", "probs"})
 """Names that arrays and texts have as well, where a file works with those."""
 
 _MODULES = frozenset(
@@ -101,7 +102,7 @@ _KEEPERS_OF_STATE = frozenset(
 
 def names_an_array(name: str) -> bool:
     """Whether arrays, images and texts are called so as well, where a file works with those."""
-    return name in _OF_ARRAYS_TOO
+    return name in _OF_ARRAYS_TOO or _last(name) in _ENDS_OF_ARRAYS_TOO
 
 
 def names_a_tensor(name: str) -> bool:

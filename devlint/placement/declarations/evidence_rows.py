@@ -97,6 +97,9 @@ MOVING = frozenset({"to", "cuda", "cpu"})
 
 SHAPES = frozenset({"shape", "ndim"})
 
+TAKING_ANYTHING = frozenset({"torch.is_tensor", "torch.is_storage"})
+"""Functions of torch that ask what an object is (torch/__init__.py)."""
+
 TEXT_METHODS = frozenset(
     """
     endswith startswith lower upper casefold strip lstrip rstrip splitlines rsplit partition rpartition removeprefix

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_arms import BRANCHES, arm_of_tensors
 from devlint.placement.declarations.evidence_calls import (
     arguments,
     given_to_method,
@@ -63,10 +64,17 @@ def uses_at_module_level(statements: Sequence[cst.CSTNode], imports: ImportTable
 
 
 def _gather(nodes: Iterator[cst.CSTNode], found: Found) -> None:
+    tested: dict[int, frozenset[str]] = {}
     for node in nodes:
-        gather = _GATHER.get(type(node))
+        kind = type(node)
+        if kind in BRANCHES and (arm := arm_of_tensors(node, found.imports)) is not None:
+            name, read = arm
+            tested.update((id(child), tested.get(id(child), frozenset()) | {name}) for child in read)
+        gather = _GATHER.get(kind)
         if gather is not None:
+            found.tested = tested.get(id(node), frozenset()) if tested else frozenset()
             gather(node, found)
+    found.tested = frozenset()
 
 
 def _call(node: cst.Call, found: Found) -> None:
