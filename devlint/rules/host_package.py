@@ -92,10 +92,9 @@ def _where_asked(draft: Draft, data: bytes, project: WorkspaceView | None, file:
     """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
     Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
-    and a file that is made for machines with an accelerator need not ask: by what it imports, or, of what it does
-    while it is imported itself, by its name.
+    and a file that is made for machines with an accelerator need not ask: by what it imports, or by its name.
     """
-    if has_sign(data, MADE_FOR_ONE) or (not draft.scope.qualname and is_named_for_accelerator(draft.scope.path)):
+    if has_sign(data, MADE_FOR_ONE) or is_named_for_accelerator(draft.scope.path):
         return None
     if has_sign(data, ASKS):
         return draft

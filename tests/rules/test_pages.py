@@ -53,12 +53,17 @@ def test_summary_is_one_sentence(rule: RuleInfo) -> None:
     assert len(rule.summary) <= 160
 
 
+ONLY_WHEN_ASKED = frozenset({"DEV312"})
+"""Rules whose findings have low confidence, all of them: what readers found true of them was too little."""
+
+
 @pytest.mark.parametrize("rule", SHOWN, ids=_code)
 def test_every_example_is_flagged(rule: RuleInfo) -> None:
     programs = _programs(rule, "Example")
     assert programs
     for text in programs:
-        codes = {finding.code for finding in lint_text(text, "library.py") if finding.confidence > Confidence.LOW}
+        least = Confidence.LOW if rule.code in ONLY_WHEN_ASKED else Confidence.MEDIUM
+        codes = {finding.code for finding in lint_text(text, "library.py") if finding.confidence >= least}
         assert rule.code in codes, f"{rule.code} does not flag its own example, which gets {sorted(codes)}:\n{text}"
 
 

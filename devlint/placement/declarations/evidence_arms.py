@@ -1,7 +1,7 @@
 """Arms that a test of the type opens: what a name is used as there says nothing of what it may be besides.
 
-    if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()        a tensor, if it is one
+if isinstance(value, torch.Tensor):
+    value = value.detach().cpu()        a tensor, if it is one
 """
 
 from __future__ import annotations
