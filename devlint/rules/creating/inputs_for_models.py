@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -36,9 +37,12 @@ class InputsForModels:
     _brought_back: list[Moved] = field(default_factory=list)
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves: a model that is brought somewhere is used there."""
+    _parts: set[tuple[str, str]] = field(default_factory=set)
+    """By definition: names of which a part was moved."""
 
     def moved(self, event: Moved) -> None:
         self._moved.add(event.receiver_text.rpartition(".")[2])
+        self._parts.add((event.scope.qualname, re.split(r"[.\[]", event.receiver_text, maxsplit=1)[0]))
         if event.target == CPU:
             self._brought_back.append(event)
 
@@ -49,6 +53,8 @@ class InputsForModels:
         step = self.left_to_defaults.creation_of(first.value) or _encoding_of(first.value)
         if step is None or getattr(first.value, "device", None) != CPU:
             return
+        if is_encoded(first.value) and (scope.qualname, code_of(first.node)) in self._parts:
+            return  # `encoded["ids"] = encoded["ids"].to(device)`, one after the other
         if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):
             return
         name = code_of(event.module.node)

@@ -109,6 +109,10 @@ class _Parts:
     """Those whose default is an accelerator, by the identity of the node, and that default in the source's words."""
     made: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Tensors made without a device, by the identity of the node: parts where they are stored."""
+    targets: dict[int, str] = field(default_factory=dict)
+    """What tensors are stored in, by the identity of the node that makes them."""
+    pinned: set[str] = field(default_factory=set)
+    """What is stored in pinned memory in some arm: it is on the host, to be copied from there."""
     moved: bool = False
     """`self.to(device)`: whatever the parts were given, they end there."""
 
@@ -164,9 +168,13 @@ class PartWithoutDevice(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         provenance = provenance_of(event.value)
         if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
-            node = self._of(event.scope).made.pop(id(provenance.first.node), None)
-            if node is not None:
-                self._of(event.scope).bare.append(node)
+            parts = self._of(event.scope)
+            node = parts.made.pop(id(provenance.first.node), None)
+            if event.value.pinned:
+                parts.pinned.add(event.target)
+            elif node is not None:
+                parts.bare.append(node)
+                parts.targets[id(node)] = event.target
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -187,7 +195,8 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     own = {parameter.name.value for parameter in parameters_of(definition)}
     if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY:
         return
-    bare = [node for node in parts.bare if not is_placed_later(definition, node)]
+    bare = [node for node in parts.bare if parts.targets.get(id(node)) not in parts.pinned]
+    bare = [node for node in bare if not is_placed_later(definition, node)]
     if not bare:
         return
     # What works on an accelerator unless it is told is never meant to stay behind.
