@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 from weakref import WeakKeyDictionary
 
 from devlint.source.package_signs import OF_LIBRARIES, has_sign, is_sign
-from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
 
 SEARCHED = (".py", ".pyi")
@@ -57,6 +56,8 @@ def ends_alike(mention: str, file: str, name: str, changed: Collection[str], now
 
 def _is_of_a_library(path: Path) -> bool:
     """Whether a file is no test, example or script, by its name and that of its directory: where it starts is open."""
+    from devlint.source.role import Role, role_of  # what begins with a cache seldom asks
+
     return role_of(PurePath(path.parent.name, path.name), "") is Role.LIBRARY
 
 

@@ -90,8 +90,8 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     if tensors:
         holds = Narrowing(path, one if tensors == classes else value, True)
         # What is no `torch.FloatTensor` may still be a tensor.
-        fails = "torch.Tensor" in tensors
-        return (holds, Narrowing(path, _another(interp, path, value), False)) if fails else (holds,)
+        told = "torch.Tensor" in tensors
+        return (holds, Narrowing(path, _another(interp, path, value), False)) if told else (holds,)
     if classes <= _SEQUENCES:
         holds = Narrowing(path, _several(value, one), True)
         return (holds, Narrowing(path, one, False)) if isinstance(value, Container) else (holds,)
