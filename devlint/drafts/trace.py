@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import DraftStep
@@ -10,7 +11,9 @@ from devlint.placement.domain.lattice import describe
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+    import libcst as cst
+
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Moved
 
 _STEP_MESSAGES = {
     StepKind.MADE: "made here",
@@ -35,6 +38,14 @@ def steps_of(operand: MismatchOperand) -> tuple[Step, ...]:
     """The provenance of an operand, first step to latest; empty if it has none."""
     provenance = provenance_of(operand.value)
     return tuple(reversed(tuple(provenance))) if provenance is not None else ()
+
+
+def result_brought_back(call: cst.CSTNode, moves: Iterable[Moved]) -> DraftStep | None:
+    """Of moves to the CPU the first of what a call gave: who writes that takes the callee to be elsewhere."""
+    for move in moves:
+        if any(step.node is call for step in provenance_of(move.receiver) or ()):
+            return DraftStep(move.node, move.scope, "its result is brought to the CPU here", "cpu", passes_on=False)
+    return None
 
 
 def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:

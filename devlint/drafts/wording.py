@@ -22,7 +22,7 @@ from devlint.placement.domain.lattice import (
     leaves,
     may_be_cpu,
 )
-from devlint.placement.domain.provenance import Provenance, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind, rests_on
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -191,7 +191,7 @@ def _bare_creation_in(provenance: Provenance | None) -> Step | None:
 
 def came_of_a_callable(value: Value) -> bool:
     """Whether a value was computed by what is of unknown type, which is taken to work where its arguments are."""
-    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in provenance_of(value) or ())
+    return rests_on(provenance_of(value), CONVENTIONS[CALLABLE_RESULT])
 
 
 def is_certain(value: Value) -> bool:

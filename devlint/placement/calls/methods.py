@@ -133,7 +133,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
-    if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
+    if _gives_observations(function):
         return _observed(interp, node, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
@@ -166,6 +166,11 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
         return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
+
+
+def _gives_observations(function: cst.Attribute) -> bool:
+    named = (path_of(function.value) or "").rpartition(".")[2]
+    return function.attr.value in OBSERVING and names_an_environment(named)
 
 
 def _observed(interp: Interpreter, node: cst.Call, function: cst.Attribute) -> Container:
@@ -401,7 +406,7 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         built = built_strings.of_method(node, name, receiver, site)
         note_index(interp, built, node, Sink.DEVICE)
         return built
-    if name in OBSERVING and names_an_environment((path_of(function.value) or "").rpartition(".")[2]):
+    if _gives_observations(function):
         return _observed(interp, node, function)
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
 

@@ -107,6 +107,11 @@ def was_moved(provenance: Provenance | None) -> bool:
     return provenance is not None and provenance.find(StepKind.MOVED) is not None
 
 
+def rests_on(provenance: Provenance | None, note: str) -> bool:
+    """Whether some step took the value for something by a convention, which ``note`` says in the words of a trace."""
+    return any(step.note == note for step in provenance or ())
+
+
 def extend(provenance: Provenance | None, step: Step) -> Provenance:
     """Append a step. At the maximum length the first step is kept, because repairs are made there."""
     if provenance is None:

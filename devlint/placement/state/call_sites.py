@@ -41,7 +41,7 @@ from devlint.placement.domain.lattice import (
     is_accelerator,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind, was_moved
+from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import kept_key, made_key
 from devlint.placement.state.left_out import is_never_left_out
@@ -395,13 +395,9 @@ def _is_placed(value: Value) -> bool:
     anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in elsewhere}
     movable = bool(anchors) and anchors <= {Anchor.PARAMETER, Anchor.MODULE}
     if isinstance(value, Opaque):
-        return movable and not _came_of_a_callable(value)
+        # What something of unknown type computed it may have brought anywhere.
+        return movable and not rests_on(value.provenance, CONVENTIONS[CALLABLE_RESULT])
     return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
-
-
-def _came_of_a_callable(value: Opaque) -> bool:
-    """Whether something of unknown type computed it, which may have brought it anywhere."""
-    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in value.provenance or ())
 
 
 def _is_own_object(value: Value) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, provenance_of, steps_of
+from devlint.drafts.trace import draft_step, provenance_of, result_brought_back, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.calls.encodings import is_encoded
@@ -86,11 +86,8 @@ class InputsForModels:
         """A script that brings the result to the CPU has a model that may be elsewhere."""
         if draft.confidence is not Confidence.LOW or call.scope.role is not Role.SCRIPT:
             return draft
-        for move in self._brought_back:
-            if any(step.node is call.node for step in provenance_of(move.receiver) or ()):
-                step = DraftStep(move.node, move.scope, "its result is brought to the CPU here", "cpu", passes_on=False)
-                return replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, step))
-        return draft
+        step = result_brought_back(call.node, self._brought_back)
+        return replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, step)) if step is not None else draft
 
 
 def _repair(step: Step, device: str, *, is_encoding: bool, scope: Scope) -> Repair:

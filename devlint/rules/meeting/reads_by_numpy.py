@@ -22,7 +22,7 @@ from devlint.placement.domain.lattice import (
     is_device_by_name,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, rests_on
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
@@ -220,7 +220,7 @@ def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
 def confidence_in_tensor(event: HostRead) -> Confidence:
     """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
     value = event.value
-    if any(step.note == CONVENTIONS[TOLD_A_DEVICE] for step in value.provenance or ()):
+    if rests_on(value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return Confidence.MEDIUM
     told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD or _was_moved(value)
     if not told:

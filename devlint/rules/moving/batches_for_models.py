@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, provenance_of, steps_of
+from devlint.drafts.trace import draft_step, provenance_of, result_brought_back, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.calls.module_wrappers import WRAPPERS
@@ -90,21 +90,10 @@ class BatchesForModels:
                 yield _left_behind(draft, sibling)
             elif _outermost(draft.scope) in self._places and not _is_handed_own_loader(draft.scope):
                 yield draft
-            elif (result := self._brought_back(call)) is not None and not _is_handed_own_loader(draft.scope):
-                yield _with_result(draft, result)
+            elif (step := result_brought_back(call.node, self._results)) and not _is_handed_own_loader(draft.scope):
+                yield _with_result(draft, step)
             else:
                 yield replace(draft, confidence=Confidence.LOW)
-
-    def _brought_back(self, call: CallersModuleCalled) -> Moved | None:
-        """The move to the CPU of what the model gives: who writes that takes the model to be elsewhere."""
-        return next(
-            (
-                move
-                for move in self._results
-                if any(step.node is call.node for step in provenance_of(move.receiver) or ())
-            ),
-            None,
-        )
 
 
 def _draft(event: CallersModuleCalled, operand: MismatchOperand, batch: Symbol) -> Draft:
@@ -164,8 +153,7 @@ def _left_behind(draft: Draft, sibling: Moved) -> Draft:
     return replace(draft, message=message, confidence=confidence, trace=(*draft.trace[:-1], step, draft.trace[-1]))
 
 
-def _with_result(draft: Draft, result: Moved) -> Draft:
-    step = DraftStep(result.node, result.scope, "its result is brought to the CPU here", "cpu", passes_on=False)
+def _with_result(draft: Draft, step: DraftStep) -> Draft:
     confidence = Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM
     return replace(draft, confidence=confidence, trace=(*draft.trace, step))
 

@@ -65,7 +65,7 @@ Run without an accelerator, the line raises.
 ## Known problems
 
 A test in a caller in another file is not seen, nor one behind which the object was made that the method belongs to. On
-code that nobody had looked at one of these findings in five was true: they are shown with `--min-confidence low`.
+code that nobody had looked at 2 of 15 of these findings were true: they are shown with `--min-confidence low`.
 """
 
 from __future__ import annotations
