@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.replaced_nodes import with_nodes, words_of
-from devlint.drafts.wording import MAX_QUOTED_LENGTH
+from devlint.drafts.replaced_nodes import with_nodes
+from devlint.drafts.source_words import SourceWords
 from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, TraceStep
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
@@ -19,7 +19,6 @@ from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
-from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.part import Part
 from devlint.source.role import Role
 from devlint.source.words_of_torch import text_may_hold_findings
@@ -121,17 +120,12 @@ def scopes_with_findings(
 
 
 def with_layout(drafts: Drafts, counterparts: Counterparts) -> Drafts:
-    """Drafts of bare trees, with LibCST's nodes in the place of theirs.
+    """Drafts of bare trees, with LibCST's nodes in the place of theirs, and quotations as the source has them.
 
-    Raises NeedsLayout where the rules might say something else of these: where a draft quotes what is written in other
-    words than those of a bare tree.
+    Raises NeedsLayout where the rules might say something else of these.
     """
-    words = [text for _, draft in drafts for text in words_of(draft)]
-    for text, written in counterparts.written_otherwise():
-        quotable = (len(one) <= MAX_QUOTED_LENGTH for one in (text, written))
-        if len(set(quotable)) > 1 or any(text in said for said in words):
-            raise NeedsLayout(f"the source has `{written}` for `{text}`")
-    found = ((rule, with_nodes(draft, counterparts.of)) for rule, draft in drafts)
+    words = SourceWords(counterparts.rendered())
+    found = ((rule, with_nodes(draft, counterparts.of, words)) for rule, draft in drafts)
     return [(rule, draft) for rule, draft in found if draft is not None]
 
 

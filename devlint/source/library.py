@@ -47,14 +47,19 @@ MakeIndex = Callable[["cst.Module", "Outline | None", AnyLazyParser], Index]
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile(Generic[Index]):
+    text: str
     tree: cst.Module
     """Its skeleton."""
+    outline: Outline | None
     parts: Sequence[Part]
     """What has been parsed of it, the skeleton first."""
     index: Index
     role: Role
-    size: int
-    """Characters."""
+
+    @property
+    def size(self) -> int:
+        """In characters."""
+        return len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,8 @@ class Library(Generic[Index]):
         skeleton = parser.skeleton() if parser is not None else None
         if parser is not None and program is not None and skeleton is not None and not isinstance(skeleton, Refusal):
             index = self._index(skeleton, program.outline, parser)
-            parsed = ParsedFile(skeleton, parser.parsed, index, role_of(where, source.text), len(program.text))
+            role = role_of(where, source.text)
+            parsed = ParsedFile(program.text, skeleton, program.outline, parser.parsed, index, role)
         size = parsed.size if parsed is not None else 0
         if not self._recorded:
             return _Known(parsed, RecordedFile("", size=size), None)

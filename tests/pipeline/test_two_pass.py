@@ -19,6 +19,7 @@ from devlint.finding import Finding
 from devlint.pipeline.earlier_uses import EarlierUses
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.lint_result import LintResult
+from devlint.pipeline.path_symbols import symbolic
 from devlint.pipeline.stages import first_pass as bare_pass
 from devlint.pipeline.stages import second_pass as second
 from devlint.pipeline.stages.first_pass import FindingScopes, first_pass
@@ -262,13 +263,20 @@ def analysed_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 IGNORED = "import torch\n\n\ndef table(count, device):\n    {}return torch.zeros(count).cuda()\n"
 CHOSEN = 'import torch\n\n\ndef place(asked):\n    return torch.device({} if torch.cuda.is_available() else "cpu")\n'
+BODY_CHOOSES = """
+
+def place(x, device=torch.device("cuda" if torch.cuda.is_available() else "cpu")):
+    \"\"\"Moves it.\"\"\"
+    return x.to(device)
+"""
 
 
 @pytest.mark.parametrize(
     ("text", "expected", "again"),
     [
         (FLAGGED, ["DEV101"], False),
-        (FLAGGED.replace("x + ", "x+"), ["DEV101"], True),  # an expression that is quoted is written otherwise
+        (FLAGGED.replace("x + ", "x+"), ["DEV101"], False),  # an expression that is quoted is written otherwise
+        (FLAGGED.replace("return x + ", "x+torch.ones(3)\n        return x + "), ["DEV101"] * 2, True),  # in two ways
         (FLAGGED.replace("return x + ", "y=x+1\n        return x + "), ["DEV101"], False),  # it is not quoted
         (FLAGGED.replace("return x", "if x.ndim: print(); x = 2 * x\n        return x"), ["DEV101"], False),
         (FLAGGED.replace("return x", 'print("one " "word")\n        return x'), ["DEV101"], False),
@@ -277,6 +285,7 @@ CHOSEN = 'import torch\n\n\ndef place(asked):\n    return torch.device({} if tor
         (IGNORED.format("# device: not used\n    "), [], False),  # a comment says so
         (CHOSEN.format('asked or "cuda"'), ["DEV308"], False),
         (CHOSEN.format('(asked or "cuda")'), [], False),  # parentheses say so
+        (FLAGGED + BODY_CHOOSES, ["DEV101"], False),  # the repair of a signature is one of the body
     ],
 )
 def test_a_file_is_analysed_a_second_time_only_where_its_layout_may_say_something_else(
@@ -305,3 +314,62 @@ def test_findings_beside_a_guess_need_no_second_analysis(analysed_again: list[st
     assert [finding.place.line for finding in found.findings] == [7, 10]
     assert analysed_again == []
     assert found == lint_text(text, task(net))
+
+
+MASKS = """\
+import torch
+
+SCALES = {'rows': torch.ones(3)}
+
+
+class Masks:
+    def of(self, kind):
+        mask = (torch.ones(3)*2)
+        return mask
+
+
+def helper(sizes):
+    scale = SCALES ['rows']
+    return (torch.zeros(sizes ['rows']) + scale)
+"""
+CALLER = """\
+import torch
+from torch import nn
+from masks import Masks, helper
+
+
+class Net(nn.Module):
+    def forward(self, x, sizes):
+        x = x * Masks().of(1)
+        return x + helper(sizes)
+"""
+
+
+def test_a_trace_through_another_file_needs_no_second_analysis(
+    analysed_again: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "masks.py").write_text(MASKS)
+    net = tmp_path / "net.py"
+    net.write_text(CALLER)
+    about = symbolic(task(net))
+    found = lint_text(CALLER, about)
+    places = {(step.place.path, step.place.line) for finding in found.findings for step in finding.trace}
+    assert {("\0masks.py\0", 8), ("\0masks.py\0", 14)} <= places
+    assert analysed_again == []
+    monkeypatch.setattr(second, "_placed", lambda *_: None)
+    assert lint_text(CALLER, about) == found
+    assert analysed_again == ["\0net.py\0"]
+
+
+def test_projects_are_told_the_same_with_and_without_a_second_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    through_others = 0
+    for path in sorted((FIXTURES / "projects").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        about = symbolic(replace(task(path), in_project=str(path.relative_to(FIXTURES))))
+        found = lint_text(text, about)
+        with monkeypatch.context() as alone:
+            alone.setattr(second, "_placed", lambda *_: None)
+            assert lint_text(text, about) == found, path
+        others = {step.place.path for finding in found.findings for step in finding.trace} - {about.shown_as}
+        through_others += bool(others)
+    assert through_others > 5

@@ -33,12 +33,14 @@ def with_display_paths(report: FileReport, task: FileTask) -> FileReport:
     return replace(
         report,
         shown_as=task.shown_as,
-        findings=tuple(_renamed(finding, names) for finding in report.findings),
-        below_gate=tuple(_renamed(finding, names) for finding in report.below_gate),
+        findings=tuple(renamed(finding, names) for finding in report.findings),
+        below_gate=tuple(renamed(finding, names) for finding in report.below_gate),
     )
 
 
-def _renamed(finding: Finding, names: Callable[[str], str]) -> Finding:
+def renamed(finding: Finding, names: Callable[[str], str]) -> Finding:
+    """The finding with other paths, of those that ``names`` finds in its texts."""
+
     def place(found: Place) -> Place:
         return replace(found, path=names(found.path))
 

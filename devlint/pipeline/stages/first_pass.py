@@ -7,10 +7,12 @@ reads these scopes at once: mostly there are no others now, and a second pass is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.pipeline.scope_layout import MetScopes, definitions_of, is_outside, met_scopes
 from devlint.records import dataclass
 from devlint.source.gate import Refusal
 
@@ -38,6 +40,8 @@ class FindingScopes:
     """The linted file as the first pass read it: what has no finding stays that way."""
     files: frozenset[str]
     """Paths of files, as findings call them; empty if there is no finding."""
+    others: Mapping[str, MetScopes]
+    """Those of other files, which traces lead through, by these paths."""
     definitions: frozenset[int]
     """The numbers of those definitions of the linted file that hold a node of a finding."""
     module_level: bool
@@ -110,11 +114,16 @@ def _scopes(
     if task.uses is not None:
         task.uses.take(reading.index, parsed.text, reading.with_layout)
     names = frozenset(name for path, name in scopes if path == task.shown_as)
+    others: dict[str, set[str]] = defaultdict(set)
+    for path, name in scopes:
+        if path != task.shown_as:
+            others[path].add(name)
     return FindingScopes(
         bare=bare,
         files=frozenset(path for path, _ in scopes),
-        definitions=frozenset(_definitions(reading.index, names)),
-        module_level=any(_is_outside(reading.index, name) for name in names),
+        others={path: met_scopes(project.quoted(path), own) for path, own in others.items()},
+        definitions=frozenset((*definitions_of(reading.index, names), *_bodies_to_change(reading.index, drafts))),
+        module_level=any(is_outside(reading.index, name) for name in names),
         isolated=isolated,
         leads_back=project.leads_back,
         names=names,
@@ -122,6 +131,18 @@ def _scopes(
         drafts=drafts,
         reading=reading,
     )
+
+
+def _bodies_to_change(index: FileIndex, drafts: Drafts) -> Iterator[int]:
+    """The numbers of definitions whose bodies a repair changes that is said of their signature."""
+    from devlint.drafts.changes import ChooseInBody
+    from devlint.placement.syntax.nodes import descend
+
+    changes = (change for _, draft in drafts if draft.repair is not None for change in draft.repair.changes)
+    defaults = {id(change.default) for change in changes if isinstance(change, ChooseInBody)}
+    for info in index.functions.values() if defaults else ():
+        if info.outlined is not None and any(id(node) in defaults for node in descend(info.header.params)):
+            yield info.outlined.number
 
 
 class Reading:
@@ -132,18 +153,19 @@ class Reading:
         from devlint.source.lazy_parser import LazyParser
 
         self._bare = bare
+        self._text, self._outline = parsed.text, parsed.outline
         self._parser = LazyParser(parsed.text, parsed.outline)
         self.with_layout: set[int] = set()
         """The numbers of the definitions that LibCST reads."""
         self._outside = False
         self.tree = bare.skeleton()
         self.index = index_file(self.tree, parsed.outline, self._definition)
-        if any(_is_outside(self.index, name) for name in likely):
+        if any(is_outside(self.index, name) for name in likely):
             tree = self._parser.skeleton()
             if not isinstance(tree, Refusal):
                 self.tree, self._outside = tree, True
                 self.index = index_file(tree, parsed.outline, self._definition)
-        self.with_layout.update(_definitions(self.index, likely))
+        self.with_layout.update(definitions_of(self.index, likely))
 
     @property
     def parts(self) -> Sequence[Part]:
@@ -158,22 +180,11 @@ class Reading:
         import libcst as cst
 
         from devlint.placement.syntax.counterparts import Counterparts
-        from devlint.source.bare.nodes import NeedsLayout
 
+        bare = {number: self._bare.definition(number) for number in definitions if number not in self.with_layout}
+        skeleton = self.tree if module_level and not self._outside else None
         found = Counterparts()
-        if module_level and not self._outside:
-            tree = self._parser.skeleton()
-            if isinstance(tree, Refusal):
-                raise NeedsLayout(tree.message)
-            found.add(self.tree, tree)
-        read: dict[int, cst.FunctionDef] = {}
-        for number in definitions:
-            if number not in self.with_layout:
-                definition = self._parser.definition(number)
-                if definition is None:
-                    raise NeedsLayout("a definition that LibCST refuses")
-                found.add(self._bare.definition(number), definition)
-                read[number] = definition
+        read = MetScopes(self._text, self._outline, skeleton, bare).lay_out(self._parser, found)
         if not module_level:
             return found, self.index.whole
         outlined = ((info, info.outlined.number) for info in self.index.functions.values() if info.outlined is not None)
@@ -188,9 +199,9 @@ class Reading:
 
     def has_layout(self, name: str) -> bool:
         """Whether LibCST has read all that belongs to the scope of that name."""
-        if _is_outside(self.index, name) and not self._outside:
+        if is_outside(self.index, name) and not self._outside:
             return False
-        return self.with_layout.issuperset(_definitions(self.index, {name}))
+        return self.with_layout.issuperset(definitions_of(self.index, {name}))
 
     def _definition(self, number: int) -> cst.FunctionDef:
         if number in self.with_layout:
@@ -199,23 +210,3 @@ class Reading:
                 return found
             self.with_layout.discard(number)
         return self._bare.definition(number)
-
-
-def _definitions(index: FileIndex, names: Collection[str]) -> Iterator[int]:
-    """The numbers of definitions around or inside of the scopes of these names."""
-    for info in index.functions.values():
-        if info.outlined is not None and any(
-            _is_in(name, info.qualname) or _is_in(info.qualname, name) for name in names
-        ):
-            yield info.outlined.number
-
-
-def _is_outside(index: FileIndex, name: str) -> bool:
-    """Whether the scope of that name is none of a definition."""
-    outlined = (info.qualname for info in index.functions.values() if info.outlined is not None)
-    return not any(_is_in(name, definition) for definition in outlined)
-
-
-def _is_in(name: str, scope: str) -> bool:
-    """Whether ``a.b.c`` is ``a.b`` or inside of it."""
-    return f"{name}.".startswith(f"{scope}.")

@@ -15,6 +15,8 @@ from devlint.pipeline.stages.parsing import better_refusal
 from devlint.source.gate import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import libcst as cst
 
     from devlint.finding import Finding
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.project.workspace import WorkspaceView
     from devlint.source.lazy_parser import LazyParser
+    from devlint.source.part import Part
 
 
 def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, workspaces: Workspaces) -> LintResult:
@@ -67,18 +70,30 @@ def _placed(parsed: Parsed, scopes: FindingScopes, task: FileTask) -> tuple[Find
 
     None where what the rules say may depend on more than that: they have to look at LibCST's trees themselves.
     """
+    from devlint.pipeline.path_symbols import SYMBOL, absolute, symbol_of
+    from devlint.pipeline.stages.display_paths import renamed
     from devlint.rules.engine import findings_of, with_layout
     from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
+    from devlint.source.lazy_parser import LazyParser
 
-    if scopes.files != {task.shown_as}:
-        return None
+    others: dict[str, Sequence[Part]] = {}
     try:
         with reading_bare_nodes():
             counterparts, whole = scopes.reading.laid_out(scopes.definitions, scopes.module_level)
+            for path, met in scopes.others.items():
+                parser = LazyParser(met.text, met.outline)
+                met.lay_out(parser, counterparts, quoted=True)
+                others[path] = parser.parsed
             drafts = with_layout(scopes.drafts, counterparts)
-            return tuple(findings_of(drafts, parsed.text, task.shown_as, scopes.reading.parts, whole))
+            found = findings_of(drafts, parsed.text, task.shown_as, scopes.reading.parts, whole, others)
     except NeedsLayout:
         return None
+
+    def names(text: str) -> str:
+        # The workspace that other files share calls them by their absolute paths.
+        return SYMBOL.sub(lambda name: symbol_of(absolute(name[1], task.base), task.base), text)
+
+    return tuple(renamed(finding, names) for finding in found)
 
 
 def _result(found: tuple[Finding, ...], scopes: FindingScopes | None, workspaces: Workspaces) -> LintResult:

@@ -20,7 +20,8 @@ from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.abstract_values import ProjectModule, Reference, Value
 from devlint.placement.interpreter.memo import SharedMemo
 from devlint.placement.project.module_analysis import ModuleAnalysis
-from devlint.source.dependency_parts import SIGNS, name_part
+from devlint.source.dependency_parts import PROGRAM, SIGNS, name_part
+from devlint.source.outline import Outline
 from devlint.source.part import Part
 from devlint.source.role import Role
 
@@ -37,7 +38,11 @@ PARSED = "parsed"
 
 class ParsedFile(Protocol):
     @property
+    def text(self) -> str: ...
+    @property
     def tree(self) -> cst.Module: ...
+    @property
+    def outline(self) -> Outline | None: ...
     @property
     def parts(self) -> Sequence[Part]: ...
     @property
@@ -145,6 +150,12 @@ class Workspace:
     def parts(self) -> dict[str, Sequence[Part]]:
         """The parsed parts of the files that were read, by the path in reports."""
         return {self._files.shown(file): parsed.parts for file, parsed in self._opened.items()}
+
+    def quoted(self, path: str) -> ParsedFile:
+        """A file that was read, by its path in reports: what is said of it depends on the whole of its text."""
+        file = next(file for file in self._opened if self._files.shown(file) == path)
+        self.rests_on(file, PROGRAM)
+        return self._opened[file]
 
     def mentioned_elsewhere(self, file: Path, name: str) -> bool:
         """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
@@ -263,6 +274,10 @@ class WorkspaceView:
     def parts(self) -> dict[str, Sequence[Part]]:
         """The parsed parts of the other files that were read, by the path in reports."""
         return self._workspace.parts
+
+    def quoted(self, path: str) -> ParsedFile:
+        """A file that was read, by its path in reports: what is said of it depends on the whole of its text."""
+        return self._workspace.quoted(path)
 
     @property
     def leads_back(self) -> bool:

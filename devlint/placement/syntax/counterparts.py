@@ -21,11 +21,16 @@ class Counterparts:
         self._shared: set[int] = set()
         """Bare nodes that stand at several places: operators have no parts, and one of each is made."""
 
-    def add(self, bare: cst.CSTNode, full: cst.CSTNode) -> None:
-        """Go through two trees of one text. Raises NeedsLayout if they do not have the same nodes."""
+    def add(self, bare: cst.CSTNode, full: cst.CSTNode, *, quoted: bool = False) -> None:
+        """Go through two trees of one text. Raises NeedsLayout if they do not have the same nodes.
+
+        ``quoted``: any expression of them may be, since they were rendered before, when nothing was noted of it.
+        """
         stack = [(bare, full)]
         while stack:
             one, other = stack.pop()
+            if quoted and isinstance(one, cst.BaseExpression):
+                code_of(one)
             if self._found.setdefault(id(one), (one, other))[1] is not other:
                 self._shared.add(id(one))
             children, others = semantic_children(one), semantic_children(other)
@@ -49,16 +54,12 @@ class Counterparts:
             raise NeedsLayout("a node of a tree that was not read with its layout")
         return node
 
-    def written_otherwise(self) -> Iterator[tuple[str, str]]:
-        """Texts of bare nodes that the analysis went by, where the source has another, and what it has."""
+    def rendered(self) -> Iterator[tuple[str, str]]:
+        """Texts of bare nodes that the analysis went by, each with what the source has there."""
         texts = rendered_texts()
         for key, (bare, full) in self._found.items():
             said = texts.get(key)
             if said is not None:
-                text = said[1]
-            elif type(bare) is cst.Name and isinstance(full, cst.Name) and full.lpar:
-                text = bare.value
-            else:
-                continue
-            if (written := code_of(full)) != text:
-                yield text, written
+                yield said[1], code_of(full)
+            elif type(bare) is cst.Name:
+                yield bare.value, code_of(full)
