@@ -27,10 +27,14 @@ def names_blocks(node: cst.ClassDef) -> bool | None:
 def set_value(node: cst.ClassDef, name: str) -> cst.BaseExpression | None:
     """What the body sets an attribute to."""
     for statement in body_of(node.body):
-        if isinstance(statement, (cst.Assign, cst.AnnAssign)) and statement.value is not None:
-            targets = [t.target for t in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
-            if any(isinstance(target, cst.Name) and target.value == name for target in targets):
-                return statement.value
+        if type(statement) is cst.Assign:
+            targets: list[cst.BaseExpression] = [target.target for target in statement.targets]
+        elif type(statement) is cst.AnnAssign:
+            targets = [statement.target]
+        else:
+            continue
+        if statement.value is not None and any(type(one) is cst.Name and one.value == name for one in targets):
+            return statement.value
     return None
 
 

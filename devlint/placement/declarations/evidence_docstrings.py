@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.syntax.nodes import FunctionNode, body_of
+from devlint.placement.syntax.nodes import FunctionNode, body_of, string_value
 
 _GOOGLE = re.compile(r"^[ \t]+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
 _NUMPY = re.compile(r"^[ \t]*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
@@ -69,8 +68,5 @@ def _docstring(node: FunctionNode | cst.ClassDef) -> str:
         first = first.body[0]
     if not isinstance(first, cst.Expr) or not isinstance(first.value, cst.SimpleString):
         return ""
-    try:
-        text = ast.literal_eval(first.value.value)
-    except (ValueError, SyntaxError):
-        return ""
+    text = string_value(first.value.value)
     return text if isinstance(text, str) else ""

@@ -135,8 +135,9 @@ def literal(node: cst.BaseExpression) -> object:
 @lru_cache(4096)
 def string_value(text: str) -> str | bytes:
     """The value of a string literal."""
-    inner = text[1:-1]
-    if text[0] in "\"'" and text[0] not in inner and "\\" not in inner:
+    quote = text[:3] if text[:3] in ('"""', "'''") and len(text) > 5 else text[:1]
+    inner = text[len(quote) : -len(quote)]
+    if quote[0] in "\"'" and quote not in inner and "\\" not in inner and "\r" not in inner:
         return inner
     # ``literal_eval`` creates four functions that refer to each other, which only the garbage collector frees.
     parsed = ast.parse(text, mode="eval").body

@@ -7,6 +7,7 @@ Whoever gets it works with all of it there.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,6 +35,8 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import Called, Moved, Returned, Stored
     from devlint.placement.domain.provenance import Step
@@ -55,9 +58,8 @@ class StoredBeside:
 
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
     """By definition and target."""
-    _handed_on: set[tuple[str, str]] = field(default_factory=set)
-    """By definition: what it hands to a call, or returns, after something was stored in it."""
-
+    _handed_on: dict[str, list[cst.CSTNode]] = field(default_factory=lambda: defaultdict(list))
+    """By definition: what it hands to calls, or returns."""
     _inputs: set[tuple[str, str]] = field(default_factory=set)
     """Classes, each with a method that its `forward` hands its own input to."""
 
@@ -91,16 +93,17 @@ class StoredBeside:
             first = _part_of(event.call.positional[0].value) if event.call.positional else None
             if first is not None and _is_of_the_module(first.device):
                 self._inputs.add((scope.class_name, event.name.removeprefix(".")))
-        for argument in event.call.arguments:
-            self._handed_on.add((event.scope.qualname, code_of(argument.node)))
+        self._handed_on[event.scope.qualname].extend(argument.node for argument in event.call.arguments)
 
     def returned(self, event: Returned) -> None:
         if event.value_node is not None:
-            self._handed_on.add((event.scope.qualname, code_of(event.value_node)))
+            self._handed_on[event.scope.qualname].append(event.value_node)
 
     def finish(self) -> Iterator[Draft]:
         for (definition, _), kept in self._kept.items():
-            if (definition, kept.owner) in self._handed_on or self._is_input(kept):
+            # Rendered where something was kept alone: most calls have nothing to do with it.
+            handed_on = any(code_of(node) == kept.owner for node in self._handed_on[definition])
+            if handed_on or self._is_input(kept):
                 yield _draft(kept)
 
     def _is_input(self, kept: _Kept) -> bool:

@@ -49,12 +49,12 @@ class ToldInAnotherCall:
     """By definition, or class: what is brought to the CPU somewhere, or replaced by what is there."""
 
     def called(self, event: Called) -> None:
-        model = _model_of(event)
         scope = event.scope
-        if model is None or not event.call.positional or event.on_cpu or scope.setting is Setting.HOST:
+        value = event.call.positional[0].value if event.call.positional else None
+        if not isinstance(value, Tensor) or event.on_cpu or scope.setting is Setting.HOST or scope.role is Role.TEST:
             return
-        value = event.call.positional[0].value
-        if not isinstance(value, Tensor) or scope.role is Role.TEST:
+        model = _model_of(event)
+        if model is None:
             return
         step = bare_creation(value)
         made = value.device == CPU and step is not None and step.scope == scope and value.dim is not Dim.ZERO

@@ -192,13 +192,12 @@ _OWN_RUNS = frozenset({"self.run", "trainer.run", "self.trainer.run"})
 
 def trains(event: Called) -> bool:
     """A call that trains by its name; `net.train()` only sets a mode, unless a trainer does it."""
-    import libcst as cst
-
+    function = event.call.node.func
+    attribute = getattr(function, "attr", None)
+    if attribute is not None and not _MAY_TRAIN.search(attribute.value):
+        return False  # nearly every call, and its source is costly to write out
     from devlint.placement.syntax.nodes import code_of
 
-    function = event.call.node.func
-    if isinstance(function, cst.Attribute) and not _MAY_TRAIN.search(function.attr.value):
-        return False  # nearly every call, and its source is costly to write out
     whole = code_of(function)
     owner, _, name = whole.rpartition(".")
     if name == "train" and owner and "trainer" not in owner.lower():
