@@ -15,6 +15,7 @@ from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returne
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
+from devlint.placement.evaluation.replaced_items import settle_replaced_items
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.siblings import forget_what_is_told_a_device
 from devlint.placement.operations.transfers import METHODS
@@ -153,6 +154,7 @@ def for_statement(interp: Interpreter, node: cst.For) -> None:
         bind_loop_target(interp, node.target, iterable, node.iter)
 
     _loop(interp, node, enter, node.body, node.orelse, once=_is_of_one(node.iter))
+    settle_replaced_items(interp, node)
 
 
 def _is_of_one(node: cst.BaseExpression) -> bool:

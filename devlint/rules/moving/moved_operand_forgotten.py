@@ -106,7 +106,7 @@ from devlint.placement.declarations.evidence_conventions import (
     names_a_batch,
 )
 from devlint.placement.domain.abstract_values import Opaque
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import is_part_of_rows
@@ -193,7 +193,10 @@ class MovedOperandForgotten(Rule):
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
-            batch = self._batch(device_of(mine.value))
+            device = device_of(mine.value)
+            batch = self._batch(device)
+            if device is None or UNKNOWN in leaves(device):
+                continue  # some of it was put elsewhere: `batch[name] = batch[name].to(device)`
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             key = batch.key
