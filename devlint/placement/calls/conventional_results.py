@@ -15,6 +15,7 @@ from devlint.placement.declarations.evidence_conventions import (
     CALLABLE_RESULT,
     CONVENTIONS,
     GIVEN_BY_A_MAKER,
+    GIVES_A_PART,
     MODULE_RESULT,
     TOLD_A_DEVICE,
 )
@@ -168,7 +169,7 @@ _COMPUTING = ("forward", "loss", "encode", "decode", "embed", "score", "log_prob
 
 def computes(method: str) -> bool:
     """Whether a method of a Module of unknown class is named after a computation of its parameters."""
-    if method.startswith("get_") and method.endswith(_PARTS):
+    if method.startswith("get_") and method.endswith(_NAMED_AFTER_PARTS):
         return False
     return any(part in method for part in _COMPUTING) and not method.endswith(("_fn", "_name", "_type", "_size"))
 
@@ -181,5 +182,19 @@ def meets_its_inputs(method: str) -> bool:
     return method.startswith("generate") or computes(method)
 
 
-_PARTS = ("embeddings", "encoder", "decoder")
-"""Endings of accessors that give a submodule: ``get_input_embeddings()`` of transformers/modeling_utils.py."""
+_NAMED_AFTER_PARTS = ("embeddings", "encoder", "decoder")
+"""Endings of accessors that give a submodule, or what it gives."""
+
+_ACCESSORS = frozenset("get_input_embeddings get_output_embeddings get_encoder get_decoder get_submodule".split())
+"""Methods that give a submodule (transformers/modeling_utils.py, torch/nn/modules/module.py)."""
+
+
+def of_accessor(interp: Interpreter, node: cst.Call, receiver: Value, method: str) -> Module | None:
+    """``net.get_input_embeddings()``: a part of the model, which is where that is. None for any other method."""
+    if method not in _ACCESSORS or not isinstance(receiver, (Module, Opaque, UnknownValue)):
+        return None
+    if isinstance(receiver, (Module, Opaque)) and receiver.info is not None and receiver.info.method(method):
+        return None
+    device, previous = (UNKNOWN, None) if isinstance(receiver, UnknownValue) else (receiver.device, receiver.provenance)
+    step = interp.step(StepKind.GIVEN, node, device, code_of(node), previous, note=CONVENTIONS[GIVES_A_PART])
+    return Module(device, provenance=step)

@@ -14,7 +14,7 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of, of_class
-from devlint.placement.calls.conventional_results import computes, of_callable
+from devlint.placement.calls.conventional_results import computes, of_accessor, of_callable
 from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
@@ -317,6 +317,8 @@ def _call_method(
         return DeviceName(receiver.device, is_type=True)
     if isinstance(receiver, Instance):
         receiver = _after_a_call(interp, receiver, function.value)
+    if (part := of_accessor(interp, node, receiver, name)) is not None:
+        return part
     if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     match receiver:

@@ -25,6 +25,7 @@ HAS_A_MODULE = "has-a-module"
 HAS_MEMBERS = "has-members"
 DOCUMENTED_MODULE = "documented-module"
 NAMED_PART = "named-part"
+GIVES_A_PART = "gives-a-part"
 CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
@@ -94,6 +95,7 @@ CONVENTIONS = MappingProxyType(
         HAS_MEMBERS: "taken for a module: it has what the classes of modules in sight have",
         DOCUMENTED_MODULE: "taken for a module: the docstring names a class of modules",
         NAMED_PART: "taken for a module: it is called, and its name is that of a part of a model",
+        GIVES_A_PART: "taken for a module: the method that gives it is named after a part of a model",
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",

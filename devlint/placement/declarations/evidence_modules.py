@@ -55,6 +55,9 @@ LAYER_ATTRIBUTES = frozenset(
 PARAMETERS = frozenset({"weight", "bias"})
 """Parameters of a layer: what has both is one, and what is called as layers are and has one of them."""
 
+OF_A_PARAMETER = frozenset("data dim size numel shape ndim device dtype grad requires_grad".split())
+"""What is read of a parameter: ``layer.weight.shape`` is of a layer."""
+
 MODULE_CLASSES = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"})
 
 KEEPING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "eval", "train", "requires_grad_"})

@@ -324,6 +324,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
     elif type(holder) is cst.Attribute:
         if attribute in rows.MOVING:
             found.moved_attributes.add(dotted(holder) or "")
+        elif attribute in modules.OF_A_PARAMETER and holder.attr.value == "weight" and type(holder.value) is cst.Name:
+            found.note_parameter(holder.value.value, modules.HOLDS_A_LAYER)
         elif dotted(holder.value) == found.first and rows.of_attribute(attribute) is rows.NO_TENSOR:
             found.members.setdefault(f"{found.first}.{holder.attr.value}", set()).add(attribute)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
