@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.domain.call_site import CallSite
     from devlint.placement.interpreter.program import Program
+    from devlint.placement.state.first_rounds import CountedLoop
 
 
 Evaluate = Callable[["Interpreter", Any], "Value"]
@@ -124,7 +125,11 @@ class Interpreter:
         self.seconds = 0
         """Second operands of `and` and `or` around the current point: the first may have kept it from being reached."""
         self._global_names: set[str] = set()
+        self.counted: list[CountedLoop] = []
+        """The loops around the current point whose iterations are told apart."""
         self._first_iteration_clashes: set[int] = set()
+        self.begun: set[int] = set()
+        """Expressions that are in the first iteration what their loops begin with."""
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
-from devlint.placement.state import type_tests
+from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
 from devlint.placement.state.switches import switch_of
@@ -206,6 +206,9 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     text = code_of(node)
     if len(text) > 200:
         return Condition()
+    first = first_rounds.asked(interp, node)
+    if first is not None:
+        return Condition(guard=first[0], negated=first[1])
     subject = _accelerator_subject(interp, node)
     kind = GuardKind.ON_ACCELERATOR if about_device or speaks_of_devices(text) else GuardKind.PLAIN
     cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)
