@@ -225,9 +225,9 @@ def _state(name: str, device: Device, provenance: Provenance | None) -> Containe
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or a callable attribute."""
-    if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
-        return _register(interp, node, receiver, name, site)
     method = receiver.info.method(name)
+    if name in _REGISTERING and (method is None or receiver.info.is_module):
+        return _register(interp, node, receiver, name, site)
     if method is not None and not method.is_property:
         result = call_self(interp, node, receiver, name, site)
         _store_keywords(interp, node, receiver, method, site)
@@ -272,6 +272,7 @@ def _store_keywords(interp: Interpreter, node: cst.Call, receiver: Self, method:
             interp.state.store(f"self.{argument.keyword}", argument.value)
 
 
+_REGISTERING = frozenset({"register_buffer", "register_parameter", "add_module", "register_module", "add_state"})
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
 """For each registering method, the parameter with the registered value; for other methods it is ``module``."""
 

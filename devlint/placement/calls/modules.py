@@ -21,7 +21,7 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
-from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -171,6 +171,7 @@ def call_module(
         meet_moved_model(interp, node, module, module_node, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
+        meet_moved_siblings(interp, node, module, site)
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
