@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Argument,
     Constant,
     Container,
+    DeviceName,
     Evidence,
     Function,
     Host,
@@ -79,8 +80,10 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
         copies = forced is not None and isinstance(forced.value, Constant) and forced.value.value is True
         host_read(interp, node, ".numpy()", receiver, wants_cpu=not copies, expression=function.value, view=not copies)
         return Host(numpy=True, provenance=receiver.provenance, copied_at=receiver.copied_at)
-    if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
+    if name in ("size", "dim", "numel", "nelement", "stride", "element_size", "is_floating_point"):
         return Host(number=True)
+    if name == "get_device":
+        return DeviceName(receiver.device, node, code_of(node), provenance=receiver.provenance, is_index=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):
         return NOTHING
     if name in _THE_SAME and receiver.kind is Kind.PARAMETER and not site.arguments:

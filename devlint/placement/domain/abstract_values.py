@@ -119,6 +119,8 @@ class DeviceName:
     """Read from the ``.device`` of what is taken for a tensor by a convention."""
     provenance: Provenance | None = field(default=None, compare=False)
     """That of the tensor whose ``.device`` it is."""
+    is_index: bool = field(default=False, compare=False)
+    """``tensor.get_device()``: the number of its accelerator, and -1 where it is on the CPU."""
     rank: Step | None = field(default=None, compare=False)
     """Of a string that ends in the rank among the processes of all machines: where that is read."""
 
