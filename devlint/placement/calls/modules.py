@@ -188,7 +188,7 @@ def call_module(
     device = _output_device(interp, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
-    previous = module.provenance if isinstance(device, Known) else None
+    previous = module.provenance if isinstance(device, Known) and not module.stateless else None
     if previous is None:
         previous = next(
             (operands.provenance_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
@@ -200,6 +200,10 @@ def call_module(
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance, stream=stream, computed_at=epoch)
     streams = interp.state.streams
+    first = inputs[0].value if len(inputs) == 1 and module.stateless and info is None else None
+    if isinstance(first, Tensor) and first.dim is Dim.NONZERO and first.device == device:
+        # A transform of images gives one.
+        return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
     return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 

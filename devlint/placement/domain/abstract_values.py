@@ -125,6 +125,17 @@ class DeviceName:
     """Of a string that ends in the rank among the processes of all machines: where that is read."""
 
 
+DEVICE_COUNT = "device_count"
+"""The type of what ``torch.cuda.device_count()`` gives."""
+
+
+def counts_devices(value: Value) -> bool:
+    """Whether it is the number of the machine's accelerators, or a list of their indices: neither is 0, nor empty."""
+    if isinstance(value, Container):
+        return value.type == DEVICE_COUNT
+    return isinstance(value, Instance) and value.type_name == DEVICE_COUNT
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A Python literal."""

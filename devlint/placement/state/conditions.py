@@ -24,6 +24,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     UnknownValue,
     Value,
+    counts_devices,
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
@@ -94,6 +95,9 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
+    if counts_devices(value):
+        # `if torch.cuda.device_count():`, `if gpus:` of a list of their indices.
+        return Condition(True, cpu_when=False)
     if isinstance(value, Constant) and not _is_set_by_a_method(interp, node):
         return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)
