@@ -96,6 +96,11 @@ def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
     text = code_of(node)
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN
+    return device_called(interp, text)
+
+
+def device_called(interp: Interpreter, text: str) -> Device:
+    """The device of what is written so at the current point."""
     root = text.split(".", 1)[0].split("[", 1)[0]
     version = interp.state.versions.get(root, 0)
     return SameAs(Symbol(Anchor.EXPRESSION, text, f"{interp.scope.qualname}:{text}@{version}"))
