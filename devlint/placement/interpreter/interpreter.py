@@ -29,7 +29,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
-from devlint.placement.interpreter.exits import Exits, Loop
+from devlint.placement.interpreter.exits import CountedLoop, Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 from devlint.records import dataclass
 from devlint.semantics import Factory, Relation
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.domain.call_site import CallSite
     from devlint.placement.interpreter.program import Program
-    from devlint.placement.state.first_rounds import CountedLoop
 
 
 Evaluate = Callable[["Interpreter", Any], "Value"]

@@ -14,23 +14,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.lattice import Device, Guard, assume
+from devlint.placement.interpreter.exits import CountedLoop
 from devlint.placement.syntax.nodes import dotted, literal
-from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-
-
-@dataclass(slots=True)
-class CountedLoop:
-    """A loop that is being evaluated: the guard of its first iteration, and its counter with where that begins."""
-
-    first: Guard
-    counter: str = ""
-    start: int = 0
-    on_trial: bool = True
-    version: int | None = None
-    """How often the counter was bound when the iteration began: a counter that the body binds anew counts nothing."""
 
 
 def counted(node: cst.CSTNode, first: Guard) -> CountedLoop:
