@@ -133,7 +133,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
-    **dict.fromkeys(("default", "first", "state", "map", "brings"), bool),
+    **dict.fromkeys(("default", "first", "state", "map", "brings", "floats"), bool),
     **dict.fromkeys(("unless", "follows", "fields", "differ", "only"), list),
     "position": int,
     "operation": dict,
@@ -175,6 +175,7 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         only=tuple(told.get("only", ())),
         map=told.get("map", False),
         brings=told.get("brings", False),
+        floats=told.get("floats", False),
         as_function=told.get("as", ""),
         operation=told.get("operation"),
     )

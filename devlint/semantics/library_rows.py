@@ -10,7 +10,7 @@ from typing import Any, Literal
 OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
     "copied": frozenset(),
-    "made": frozenset({"gives", "device", "position", "unless", "default", "follows", "fields"}),
+    "made": frozenset({"gives", "device", "position", "unless", "default", "follows", "fields", "floats"}),
     "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation", "brings"}),
     "host": frozenset(),
@@ -61,6 +61,8 @@ class Effect:
 
     `keyword=value` is for that value only.
     """
+    floats: bool = False
+    """Of a created tensor: it holds floating-point numbers."""
     state: bool | None = None
     """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
     fields: frozenset[str] = frozenset()

@@ -192,6 +192,8 @@ def _with_item(owner: Container, key: object, value: Value) -> Container:
         position = owner.keys.index(key)
     elif owner.keys is None and isinstance(key, int) and owner.rest is None and 0 <= key < len(owner.items):
         position = key
+    elif owner.keys is not None and isinstance(key, str):
+        return replace(owner, items=(*owner.items, value), keys=(*owner.keys, key))
     elif key is not None:
         return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
     else:

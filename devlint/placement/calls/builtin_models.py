@@ -16,10 +16,12 @@ from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.domain.abstract_values import (
+    DEVICE_COUNT,
     NOTHING,
     Constant,
     Container,
     Host,
+    Instance,
     Kind,
     Module,
     Opaque,
@@ -28,6 +30,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Truth,
     Value,
+    counts_devices,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import SameAs
@@ -83,7 +86,15 @@ def _number(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _range(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    return Container((), None, Host(number=True))
+    values = [argument.value for argument in site.positional]
+    of_devices = len(values) == 1 and counts_devices(values[0])
+    return Container((), None, Host(number=True), DEVICE_COUNT if of_devices else "list")
+
+
+def _length(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``len(list(range(torch.cuda.device_count())))`` is that count."""
+    of_devices = len(site.positional) == 1 and counts_devices(site.positional[0].value)
+    return Instance(DEVICE_COUNT) if of_devices else Host(number=True)
 
 
 def _zip(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
@@ -275,7 +286,7 @@ FUNCTIONS: dict[str, Special] = {
     "itertools.cycle": _sequence,
     "enumerate": _enumerate,
     "range": _range,
-    "len": _number,
+    "len": _length,
     "float": _host,
     "int": _host,
     "bool": _bool,

@@ -18,6 +18,7 @@ from devlint.placement.calls.conventional_results import of_told_device
 from devlint.placement.calls.load_places import note_load
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.domain.abstract_values import (
+    DEVICE_COUNT,
     NOTHING,
     Argument,
     Constant,
@@ -98,7 +99,7 @@ def _probe(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _device_count(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    return Instance("device_count")
+    return Instance(DEVICE_COUNT)
 
 
 def _cuda_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

@@ -32,8 +32,9 @@ from devlint.placement.calls.unknown_models import (
     call_unknown_model,
     is_named_as_model,
 )
-from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -257,6 +258,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque():
             meet_moved_model(interp, node, callee, node.func, site)
             meet_unmoved_batch(interp, node, callee, site)
+            if names_a_module((dotted(node.func) or "").rpartition(".")[2].strip("_")):
+                meet_moved_siblings(interp, node, callee, site)
             given = of_callable(interp, node, site)
             # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.
             return replace(given, moved=True) if callee.moved and isinstance(given, Opaque) else given

@@ -35,11 +35,24 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, SameAs, choose, may_be_cpu, placed
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Choice,
+    Device,
+    GuardKind,
+    SameAs,
+    assume,
+    choose,
+    guards_of,
+    may_be_cpu,
+    placed,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import device_of_value
+from devlint.placement.state import first_rounds
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
@@ -65,6 +78,7 @@ def call_with_values(
     So does a function that moves what it is called with, and one that was defined in a walk for another call, where it
     ``captured`` the values of that. Mismatches of arguments inside the callee are emitted by the caller's evaluation.
     """
+    site = _in_iterations(interp, site)
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
@@ -87,6 +101,37 @@ def call_with_values(
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed or moves else None
+
+
+def _in_iterations(interp: Interpreter, site: CallSite) -> CallSite:
+    """The call with what its arguments may be: the callee runs no loop of the caller's on trial, as operations do.
+
+    The trial round, which is the first iteration, notes what is on the CPU then; other arguments are not.
+    """
+    if not interp.counted:
+        return site
+    if interp.muted:
+        late = first_rounds.is_later(interp)
+        for argument in site.arguments if not late else ():
+            device = device_of_value(argument.value)
+            if may_be_cpu(first_rounds.at_first(interp, device)):
+                interp.begun.add(id(argument.node))
+        return site
+    arguments = [
+        argument
+        if id(argument.node) in interp.begun or not isinstance(argument.value, (Tensor, Opaque))
+        else replace(argument, value=replace(argument.value, device=_later(argument.value.device)))
+        for argument in site.arguments
+    ]
+    return replace(site, arguments=tuple(arguments))
+
+
+def _later(device: Device) -> Device:
+    """The device after the first iteration of the loops."""
+    for guard in guards_of(device):
+        if guard.kind is GuardKind.FIRST_ITERATION:
+            device = assume(device, guard, False)
+    return device
 
 
 def _moves_its_argument(argument: Argument) -> bool:

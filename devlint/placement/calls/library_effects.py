@@ -38,7 +38,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of
-from devlint.semantics import Dim, Operation
+from devlint.semantics import Dim, DType, Operation
 
 
 def _same(call: LibraryCall) -> Value:
@@ -69,7 +69,8 @@ def _made(call: LibraryCall) -> Value:
     # Bare means that the call could have created it elsewhere; reading a file or encoding a text could not.
     bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
-    tensor = replace(_TENSOR, device=device, provenance=provenance)
+    dtype = DType.OTHER if call.effect.floats else DType.UNKNOWN
+    tensor = replace(_TENSOR, device=device, dtype=dtype, provenance=provenance)
     return given_back(call, lambda word: one_value(word, device, tensor, call.effect.fields))
 
 

@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Argument,
     Constant,
     Container,
+    DeviceName,
     Evidence,
     Function,
     Host,
@@ -79,8 +80,10 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
         copies = forced is not None and isinstance(forced.value, Constant) and forced.value.value is True
         host_read(interp, node, ".numpy()", receiver, wants_cpu=not copies, expression=function.value, view=not copies)
         return Host(numpy=True, provenance=receiver.provenance, copied_at=receiver.copied_at)
-    if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
+    if name in ("size", "dim", "numel", "nelement", "stride", "element_size", "is_floating_point"):
         return Host(number=True)
+    if name == "get_device":
+        return DeviceName(receiver.device, node, code_of(node), provenance=receiver.provenance, is_index=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):
         return NOTHING
     if name in _THE_SAME and receiver.kind is Kind.PARAMETER and not site.arguments:
@@ -225,9 +228,9 @@ def _state(name: str, device: Device, provenance: Provenance | None) -> Containe
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or a callable attribute."""
-    if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
-        return _register(interp, node, receiver, name, site)
     method = receiver.info.method(name)
+    if name in _REGISTERING and (method is None or receiver.info.is_module):
+        return _register(interp, node, receiver, name, site)
     if method is not None and not method.is_property:
         result = call_self(interp, node, receiver, name, site)
         _store_keywords(interp, node, receiver, method, site)
@@ -272,6 +275,7 @@ def _store_keywords(interp: Interpreter, node: cst.Call, receiver: Self, method:
             interp.state.store(f"self.{argument.keyword}", argument.value)
 
 
+_REGISTERING = frozenset({"register_buffer", "register_parameter", "add_module", "register_module", "add_state"})
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
 """For each registering method, the parameter with the registered value; for other methods it is ``module``."""
 

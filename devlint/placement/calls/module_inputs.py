@@ -159,11 +159,13 @@ def is_float_tensor(site: CallSite) -> bool:
 
 
 def is_of_floats(value: Value) -> bool:
-    """Whether a tensor was made of floats, or made floats: ``torch.from_numpy(image).float()``."""
+    """Whether a tensor was made of floats, or made floats: ``torch.from_numpy(x).float()``, ``to_tensor(image)``."""
     if not isinstance(value, Tensor) or value.dtype not in (DType.OTHER, DType.UNKNOWN):
         return False
-    made = value.provenance.first.factory if value.provenance is not None else None
-    return made is not None and (made.dtype is DType.OTHER or value.dtype is DType.OTHER)
+    first = value.provenance.first if value.provenance is not None else None
+    if first is None or first.kind is not StepKind.MADE:
+        return False
+    return value.dtype is DType.OTHER or (first.factory is not None and first.factory.dtype is DType.OTHER)
 
 
 def note_callers_module(

@@ -45,6 +45,8 @@ def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Valu
         if named is not None and WRAPPERS[name] == "scatters":
             note_index(interp, named.value, named.node, Sink.DEVICE_IDS)
     if not isinstance(inner, Module):
+        if WRAPPERS[name] == "scatters":
+            return Module(UNKNOWN, "torch.nn.DataParallel")
         return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
     if WRAPPERS[name] != "scatters":
         return inner

@@ -21,7 +21,7 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
-from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -171,6 +171,7 @@ def call_module(
         meet_moved_model(interp, node, module, module_node, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
+        meet_moved_siblings(interp, node, module, site)
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
@@ -187,7 +188,7 @@ def call_module(
     device = _output_device(interp, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
-    previous = module.provenance if isinstance(device, Known) else None
+    previous = module.provenance if isinstance(device, Known) and not module.stateless else None
     if previous is None:
         previous = next(
             (operands.provenance_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
@@ -199,6 +200,10 @@ def call_module(
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance, stream=stream, computed_at=epoch)
     streams = interp.state.streams
+    first = inputs[0].value if len(inputs) == 1 and module.stateless and info is None else None
+    if isinstance(first, Tensor) and first.dim is Dim.NONZERO and first.device == device:
+        # A transform of images gives one.
+        return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
     return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 

@@ -105,8 +105,11 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # Only the class itself can move the items of a container, together or one by one.
         if names_registered(value, interp.program.facts(info)):
             return NOTHING
-        stored_anew = fact.stores > 1 and not is_only_updated(info, fact.name)
-        return NOTHING if stored_anew or moves_itself(info, fact.name) else value
+        if moves_itself(info, fact.name):
+            return NOTHING
+        if fact.stores > 1 and not is_only_updated(info, fact.name):
+            return (first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None) or NOTHING
+        return value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)

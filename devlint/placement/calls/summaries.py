@@ -42,6 +42,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.domain.symbols import HANDED_ON, module_symbol
+from devlint.placement.state.devices import device_called
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 
 if TYPE_CHECKING:
@@ -273,6 +274,9 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
                 drawn = _drawn_from(symbol, substitution)
                 if drawn is not None:
                     return drawn
+                kept = _kept_by_the_object(symbol, interp, call)
+                if kept is not None:
+                    return kept
                 # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
             return place_of(substitution[symbol.key], interp)
@@ -280,6 +284,20 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
             return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
             return device
+
+
+def _kept_by_the_object(symbol: Symbol, interp: Interpreter, call: cst.Call | None) -> Device | None:
+    """``self.device`` of a method that is called on ``self``: the caller means the same by it."""
+    if symbol.anchor is not Anchor.EXPRESSION or not symbol.name.startswith("self."):
+        return None
+    match call:
+        case cst.Call(func=cst.Attribute(value=cst.Name(value="self"))):
+            return device_called(interp, symbol.name) if _is_path(symbol.name) else None
+    return None
+
+
+def _is_path(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
 
 
 def _drawn_from(symbol: Symbol, substitution: Substitution) -> Device | None:

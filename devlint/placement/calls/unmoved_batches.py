@@ -35,8 +35,31 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
         return
     own = Tensor(model.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=model.provenance)
     for left in _left_behind(interp, model, site):
-        sides = (MismatchOperand("module", own, node.func), MismatchOperand("input", left.value, left.node))
+        sides = (
+            MismatchOperand("module", own, node.func),
+            MismatchOperand(left.keyword or "input", left.value, left.node),
+        )
         tell_apart(interp, node, sides, 1, node.func)
+
+
+def meet_moved_siblings(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
+    """``model(input_ids=batch[0].to(device), token_type_ids=batch[2])``: wherever the model is, its inputs are apart.
+
+    Which part of a batch is a tensor that a model computes with, its name has to tell.
+    """
+    if interp.in_cpu_world:
+        return
+    for position, argument in enumerate(site.arguments):
+        device = getattr(argument.value, "device", None)
+        place = interp.state.moved_groups.get(device.symbol.key) if isinstance(device, SameAs) else None
+        if place is None or not _is_a_tensor(interp, model, argument, position):
+            continue
+        moved = next((one for one in site.arguments if getattr(one.value, "device", None) == place), None)
+        if moved is not None and isinstance(moved.value, (Opaque, Tensor)) and was_moved(moved.value.provenance):
+            assert isinstance(argument.value, (Opaque, Tensor))
+            one = MismatchOperand(moved.keyword or "input", moved.value, moved.node)
+            other = MismatchOperand(argument.keyword or "input", argument.value, argument.node)
+            tell_apart(interp, node, (one, other), 1, node.func, assumed=True)
 
 
 def _left_behind(interp: Interpreter, model: Opaque | Module, site: CallSite) -> Iterator[Argument]:
@@ -60,7 +83,7 @@ def _is_a_tensor(interp: Interpreter, model: Opaque | Module, argument: Argument
     if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
         return True
     forward = model.info.method("forward") if isinstance(model, Module) and model.info is not None else None
-    name = code_of(argument.node).rpartition(".")[2]
+    name = argument.keyword or code_of(argument.node).rpartition(".")[2]
     if forward is not None:
         expected = [parameter.name.value for parameter in parameters_of(forward.header)[1:]]
         name = argument.keyword or (expected[position] if position < len(expected) else name)

@@ -21,6 +21,7 @@ from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.refused_calls import note_refused_call
+from devlint.placement.calls.registrars import register_what_is_handed
 from devlint.placement.calls.summaries import (
     arguments_of,
     bind_arguments,
@@ -77,6 +78,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     defaulted = note_told_device(interp, node, info, site, bound)
     substitution = bind_arguments(interp, info, site, receiver)
     note_handed_up(interp, info, site, bound)
+    register_what_is_handed(interp, node, info, site)
     summary = interp.program.summary(info)
     if summary is None:
         found = beside_arguments(interp, node, site)

@@ -34,6 +34,7 @@ _COMPARED_WITH = frozenset(
     "pred preds y_pred y_hat input logits x output outputs prediction predictions scores".split()
 )
 
+_OF_TEXTS = frozenset("token_type_ids decoder_input_ids segment_ids".split())
 _OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj_t adjacency pos ptr".split())
 
 _OF_ARRAYS_TOO = frozenset(
@@ -111,7 +112,7 @@ def names_a_tensor(name: str) -> bool:
 
 def names_a_sibling(name: str) -> bool:
     """Whether a field is a tensor by its name, beside another one that is moved: ``graph.edge_index``."""
-    return names_a_tensor(name) or name in _OF_GRAPHS or name in _COMPARED
+    return names_a_tensor(name) or name in _OF_GRAPHS or name in _OF_TEXTS or name in _COMPARED
 
 
 _TEXTS = frozenset("text texts sentence sentences prompt prompts document documents query_text".split())

@@ -27,8 +27,8 @@ def own_names(node: FunctionNode) -> OwnNames:
 def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
     """What a method assigns to each attribute of ``self``, statement by statement.
 
-    None where no expression of its own is assigned: an unpacked value. Where it goes on with what is there, as in
-    ``self.x += y`` and ``out, self.x = self.rnn(y, self.x)``, it is ``self.x``.
+    None where no expression of its own is assigned: of what is unpacked that is an item of a tuple, or of a call. Where
+    it goes on with what is there, as in ``self.x += y`` and ``out, self.x = self.rnn(y, self.x)``, it is ``self.x``.
     """
     first = node.params.params[:1]
     found: dict[str, tuple[cst.BaseExpression | None, ...]] = {}
@@ -95,11 +95,22 @@ def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpressi
             targets, assigned = [child.target], child.target
         for target in targets:
             unpacks = isinstance(target, (cst.Tuple, cst.List))
-            for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:
+            for place, one in enumerate(target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]):
                 value = one.value if isinstance(one, cst.BaseElement) else one
                 if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
                     goes_on = unpacks and isinstance(assigned, cst.Call) and updates(assigned, value.attr.value)
-                    yield value.attr.value, value if goes_on else None if unpacks else assigned
+                    yield value.attr.value, value if goes_on else _item(assigned, place) if unpacks else assigned
+
+
+def _item(assigned: cst.BaseExpression | None, place: int) -> cst.BaseExpression | None:
+    """What an unpacking puts in one place: an item of a tuple, ``call()[place]`` of a call, and else nothing known."""
+    if isinstance(assigned, (cst.Tuple, cst.List)):
+        items = assigned.elements[: place + 1]
+        whole = len(items) > place and all(isinstance(item, cst.Element) for item in items)
+        return items[place].value if whole else None
+    if isinstance(assigned, cst.Call):
+        return cst.Subscript(assigned, [cst.SubscriptElement(cst.Index(cst.Integer(str(place))))])
+    return None
 
 
 _ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})

@@ -119,8 +119,21 @@ class DeviceName:
     """Read from the ``.device`` of what is taken for a tensor by a convention."""
     provenance: Provenance | None = field(default=None, compare=False)
     """That of the tensor whose ``.device`` it is."""
+    is_index: bool = field(default=False, compare=False)
+    """``tensor.get_device()``: the number of its accelerator, and -1 where it is on the CPU."""
     rank: Step | None = field(default=None, compare=False)
     """Of a string that ends in the rank among the processes of all machines: where that is read."""
+
+
+DEVICE_COUNT = "device_count"
+"""The type of what ``torch.cuda.device_count()`` gives."""
+
+
+def counts_devices(value: Value) -> bool:
+    """Whether it is the number of the machine's accelerators, or a list of their indices: neither is 0, nor empty."""
+    if isinstance(value, Container):
+        return value.type == DEVICE_COUNT
+    return isinstance(value, Instance) and value.type_name == DEVICE_COUNT
 
 
 @dataclass(frozen=True, slots=True)

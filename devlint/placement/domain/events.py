@@ -417,6 +417,15 @@ class RankAsIndex(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class IndexAsDevice(Event):
+    """The number of a tensor's accelerator, which is -1 for one on the CPU, is taken for its device."""
+
+    name: DeviceName
+    guarded: bool
+    """A condition about devices decides whether it happens."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tested(Event):
     """A value was converted to bool (``if``, ``while``, ``not``, ``and``, conditional expression, assert)."""
 

@@ -78,8 +78,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Container) and isinstance(b, Container) and (a.keys is None) is not (b.keys is None):
         # A dict in one arm and a list in the other, without tensors.
         return Container((), None, NOTHING, "tuple")
-    if isinstance(a, Container) and isinstance(b, Container) and a.keys is None and b.keys is None:
-        return _join_sequences(guard, a, b)
+    if isinstance(a, Container) and isinstance(b, Container):
+        return _join_sequences(guard, a, b) if a.keys is None or b.keys is None else _join_dicts(guard, a, b)
     if _placed(a) or _placed(b):
         return _join_placed(guard, a, b)
     if is_dtype(a) and is_dtype(b):
@@ -153,6 +153,16 @@ def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Containe
     first, second = (any_item(container) for container in (a, b))
     rest = second if first is None else first if second is None else join_values(guard, first, second)
     return Container((), None, rest, a.type, a.node if a.node is b.node else None)
+
+
+def _join_dicts(guard: Guard | None, a: Container, b: Container) -> Container:
+    """Two dicts with different keys: a key that one of them lacks is there where it is read."""
+    mine, theirs = dict(zip(a.keys or (), a.items, strict=False)), dict(zip(b.keys or (), b.items, strict=False))
+    keys = tuple(dict.fromkeys((*mine, *theirs)))
+    sides = [(mine.get(key, a.rest), theirs.get(key, b.rest)) for key in keys]
+    items = [x if y is None else y if x is None else join_values(guard, x, y) for x, y in sides]
+    rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
+    return Container(tuple(item for item in items if item is not None), keys, rest, a.type, a.node)
 
 
 def any_item(container: Container) -> Value | None:

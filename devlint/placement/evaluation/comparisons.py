@@ -8,6 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
+    DEVICE_COUNT,
     Constant,
     Container,
     DeviceName,
@@ -55,7 +56,7 @@ def _compared(
         return Truth(about_device=True)
     if any(isinstance(value, Truth) and value.about_device for value in values):
         return Truth(about_device=True)
-    if any(isinstance(value, Instance) and value.type_name == "device_count" for value in values):
+    if any(isinstance(value, Instance) and value.type_name == DEVICE_COUNT for value in values):
         return _device_count(symbol, values)
     arrays = any(isinstance(value, Host) and value.numpy for value in values)
     if symbol in ("==", "!=") and any(isinstance(value, Container) for value in values) and not arrays:

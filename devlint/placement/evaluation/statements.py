@@ -19,7 +19,7 @@ from devlint.placement.evaluation.replaced_items import settle_replaced_items
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.siblings import forget_what_is_told_a_device
 from devlint.placement.operations.transfers import METHODS
-from devlint.placement.state import conditions, contexts
+from devlint.placement.state import conditions, contexts, first_rounds
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import body_of, code_of, descend, semantic_children
@@ -191,17 +191,19 @@ def _loop(
     after the loop is that at the end of its body: a loop that does not run proves nothing.
     """
     before = interp.state
-    if not interp.muted and not once:
-        with interp.trial():
-            after, _ = _round(interp, before.copy(), enter, body)
-        key = f"{interp.scope.qualname}:first iteration@{id(node)}"
-        first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
-        start = join(first, before.copy(), after) or before
-    else:
-        start = before
-    interp.emit(LoopEntered(node, interp.scope))
-    _, end = _round(interp, start.copy(), enter, body)
-    interp.emit(LoopLeft(node, interp.scope))
+    key = f"{interp.scope.qualname}:first iteration@{id(node)}"
+    first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
+    with first_rounds.running(interp, first_rounds.counted(node, first)) as loop:
+        if not interp.muted and not once:
+            with interp.trial():
+                after, _ = _round(interp, before.copy(), enter, body)
+            start = join(first, before.copy(), after) or before
+            loop.on_trial = False
+        else:
+            start = before
+        interp.emit(LoopEntered(node, interp.scope))
+        _, end = _round(interp, start.copy(), enter, body)
+        interp.emit(LoopLeft(node, interp.scope))
     interp.env = end if end is not None else start
     if orelse is not None:
         interp.run(body_of(orelse.body))
@@ -214,6 +216,7 @@ def _round(
     interp.env = start
     with interp.in_loop() as loop:
         enter()
+        first_rounds.begin(interp)
         interp.run(body_of(body))
     end: AbstractState | None = interp.env
     for state in loop.continues:

@@ -20,9 +20,10 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.lattice import batch_of
+from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import read_item
-from devlint.placement.state import ranks
+from devlint.placement.state import first_rounds, ranks
 from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
@@ -49,8 +50,22 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
     if isinstance(value, (Container, Module, Host)):
         if any(isinstance(element.slice, cst.Slice) for element in node.slice):
             return Container((), None, item_of(interp, value, None)) if isinstance(value, Container) else value
+        if isinstance(value, Container) and value.keys is None and value.items and interp.counted:
+            return _item_in_loop(interp, node, value)
         return item_of(interp, value, _constant_key(node))
     return ranks.of_item(interp, node, value, _constant_key(node)) or NOTHING
+
+
+def _item_in_loop(interp: Interpreter, node: cst.Subscript, value: Container) -> Value:
+    """An item of a list that a loop may append to: in the first iteration only what the list began with is there."""
+    loop, rest = interp.counted[-1], value.rest
+    if rest is None and loop.on_trial and interp.muted:
+        interp.begun.add(id(node))
+    begun = any_item(replace(value, rest=None))
+    if rest is None or begun is None or id(node) not in interp.begun or loop.on_trial:
+        return item_of(interp, value, _constant_key(node))
+    first = first_rounds.outcome_here(interp, loop.first)
+    return join_values(loop.first, begun, rest) if first is None else begun if first else rest
 
 
 def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:

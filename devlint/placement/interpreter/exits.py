@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, Value
-from devlint.placement.domain.lattice import Decided
+from devlint.placement.domain.lattice import Decided, Guard
 from devlint.placement.domain.value_join import join_values
 
 Returned = tuple[Value, tuple[Decided, ...]]
@@ -66,3 +66,15 @@ def _joined(returned: list[Returned], depth: int, behind: Value | None) -> Value
     if first is None or second is None:
         return second if first is None else first
     return join_values(guard, first, second)
+
+
+@dataclass(slots=True)
+class CountedLoop:
+    """A loop that is being evaluated: the guard of its first iteration, and its counter with where that begins."""
+
+    first: Guard
+    counter: str = ""
+    start: int = 0
+    on_trial: bool = True
+    version: int | None = None
+    """How often the counter was bound when the iteration began: a counter that the body binds anew counts nothing."""

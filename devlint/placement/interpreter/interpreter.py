@@ -29,7 +29,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
-from devlint.placement.interpreter.exits import Exits, Loop
+from devlint.placement.interpreter.exits import CountedLoop, Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 from devlint.records import dataclass
 from devlint.semantics import Factory, Relation
@@ -124,7 +124,11 @@ class Interpreter:
         self.seconds = 0
         """Second operands of `and` and `or` around the current point: the first may have kept it from being reached."""
         self._global_names: set[str] = set()
+        self.counted: list[CountedLoop] = []
+        """The loops around the current point whose iterations are told apart."""
         self._first_iteration_clashes: set[int] = set()
+        self.begun: set[int] = set()
+        """Expressions that are in the first iteration what their loops begin with."""
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import came_with_what_was_brought, on_the_host_by_contract
 from devlint.placement.operations.excluded_cases import is_no_case
 from devlint.placement.operations.model_parallel import may_be_split, note_split
+from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
 from devlint.semantics import Clash, Dim, Operand, Operation, Shape
@@ -93,7 +94,7 @@ def perform(
         _tell_of_plain_attributes(interp, node, operation, operands)
     if clash is None and len(operands) > 1 and may_be_split(interp):
         note_split(interp, node, operation, operands)
-    if clash is not None and interp.muted and not interp.is_dead:
+    if clash is not None and interp.muted and not interp.is_dead and not first_rounds.is_later(interp):
         interp.note_first_iteration_clash(node)
     if clash is not None:
         _report_all(interp, node, operation, operands, clash, callee, callee_node)
@@ -176,11 +177,11 @@ def _judge(
     """The mismatch of the operands, over all outcomes of the guards of their devices; None if there is none."""
     if len(operands) < 2 and not operation.cpu_arguments:
         return None
-    guards: list[Guard] = []
-    for b in operands:
-        for guard in guards_of(device_of_value(b.value)):
-            if guard not in guards:
-                guards.append(guard)
+    guards = _guards(operands)
+    if guards and interp.muted:
+        tried = [guard for guard in first_rounds.on_trial(interp) if guard in guards]
+        operands = [_under(b, tried) for b in operands] if tried else operands
+        guards = _guards(operands)
     if not guards:
         return _meet(interp, operation, operands, [device_of_value(b.value) for b in operands])
     if len(guards) > 3:
@@ -189,7 +190,7 @@ def _judge(
         return _judge_iterations(interp, operation, operands, guards[0], node)
     begun = [guard for guard in guards if guard.kind in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR)]
     in_loop = any(guard.kind is GuardKind.FIRST_ITERATION for guard in begun)
-    if in_loop and not interp.muted and interp.clashed_in_first_iteration(node):
+    if in_loop and not interp.muted and _clashed_first(interp, begun, node):
         # What a loop begins with, where every test of a device says that there is an accelerator.
         if is_no_case((*interp.arms, *interp.state.left), begun, [True] * len(begun)):
             return None
@@ -214,6 +215,10 @@ def _judge(
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
     in_order = any(guard.kind is GuardKind.FIRST_ITERATION for guard in guards)
     return used if nested and not in_order else None
+
+
+def _guards(operands: Sequence[Bound]) -> list[Guard]:
+    return list(dict.fromkeys(guard for b in operands for guard in guards_of(device_of_value(b.value))))
 
 
 def _on_accelerators(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
@@ -243,9 +248,17 @@ def _judge_iterations(
     The trial round is the first iteration itself, with the first-iteration guards decided.
     """
     later = _meet(interp, operation, operands, [assume(device_of_value(b.value), first, False) for b in operands])
-    if later is not None or not interp.clashed_in_first_iteration(node):
+    if later is not None or not _clashed_first(interp, [first], node):
         return later
     return _meet(interp, operation, operands, [assume(device_of_value(b.value), first, True) for b in operands])
+
+
+def _clashed_first(interp: Interpreter, guards: Sequence[Guard], node: cst.CSTNode) -> bool:
+    """Whether the first iteration met a mismatch at a node; a callee is handed what its caller's loop begins with."""
+    loops = [guard.key for guard in guards if guard.kind is GuardKind.FIRST_ITERATION]
+    own = f"{interp.scope.qualname}:first iteration@"
+    of_callers = interp.depth > 0 and not any(key.startswith(own) for key in loops)
+    return of_callers or interp.clashed_in_first_iteration(node)
 
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:

@@ -24,10 +24,11 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     UnknownValue,
     Value,
+    counts_devices,
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
-from devlint.placement.state import type_tests
+from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
 from devlint.placement.state.switches import switch_of
@@ -94,6 +95,9 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
+    if counts_devices(value):
+        # `if torch.cuda.device_count():`, `if gpus:` of a list of their indices.
+        return Condition(True, cpu_when=False)
     if isinstance(value, Constant) and not _is_set_by_a_method(interp, node):
         return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)
@@ -206,6 +210,9 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     text = code_of(node)
     if len(text) > 200:
         return Condition()
+    first = first_rounds.asked(interp, node)
+    if first is not None:
+        return Condition(guard=first[0], negated=first[1])
     subject = _accelerator_subject(interp, node)
     kind = GuardKind.ON_ACCELERATOR if about_device or speaks_of_devices(text) else GuardKind.PLAIN
     cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)

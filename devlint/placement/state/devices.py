@@ -20,12 +20,13 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import NO_DEVICE, name_of_constant
-from devlint.placement.domain.events import DeviceNamed, RequestDropped, Sink
+from devlint.placement.domain.events import DeviceNamed, IndexAsDevice, RequestDropped, Sink
 from devlint.placement.domain.lattice import (
     UNKNOWN,
     Anchor,
     Choice,
     Device,
+    GuardKind,
     Known,
     SameAs,
     Symbol,
@@ -49,6 +50,9 @@ def resolve_device(
     if isinstance(value, DeviceName):
         if sink is not None:
             _name_literal(interp, value, sink, call)
+        if value.is_index and sink in _REFUSE_MINUS_ONE:
+            left = any(decided.guard.kind is GuardKind.ON_ACCELERATOR for decided in interp.state.left)
+            interp.emit(IndexAsDevice(node, interp.scope, value, left or interp.under_device_guard))
         if value.is_type and interp.state.current_index is not None:
             # The type alone means the current device, which something chose here.
             return UNKNOWN
@@ -63,6 +67,10 @@ def resolve_device(
     if isinstance(value, Host) and value.rank is not None and sink is not None:
         note_index(interp, value, node, sink)
     return expression_device(interp, node)
+
+
+_REFUSE_MINUS_ONE = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER})
+"""Where -1 raises: "Device index must not be negative". ``torch.cuda.device(-1)`` is no device, and does nothing."""
 
 
 def named_at_least(interp: Interpreter, value: DeviceName, device: Device, node: cst.BaseExpression) -> Device:
@@ -88,6 +96,11 @@ def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
     text = code_of(node)
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN
+    return device_called(interp, text)
+
+
+def device_called(interp: Interpreter, text: str) -> Device:
+    """The device of what is written so at the current point."""
     root = text.split(".", 1)[0].split("[", 1)[0]
     version = interp.state.versions.get(root, 0)
     return SameAs(Symbol(Anchor.EXPRESSION, text, f"{interp.scope.qualname}:{text}@{version}"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.self_attributes import updates
-from devlint.placement.domain.abstract_values import NONE, Instance, Kind, Tensor, Value
+from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Tensor, Value
 from devlint.placement.domain.lattice import CPU
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[Value
     A sum that goes on (``self.total += x``) stays where it is and is left out.
     """
     methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
-    if not all(_may_be_made_here(method, name) for _, method in methods):
+    if not all(_may_be_made_here(info, method, name) for _, method in methods):
         return None
     found: list[Value] = []
     for one, method in methods:
@@ -64,27 +64,33 @@ def _stored_ahead(
         interp.looks_ahead = False
 
 
-def _may_be_made_here(method: FunctionInfo, name: str) -> bool:
+def _may_be_made_here(info: ClassInfo, method: FunctionInfo, name: str) -> bool:
     """Whether each value that a method stores may be a tensor that it makes, with torch or a function, or None."""
     imports = method.linkage.imports if method.linkage is not None else {}
     return all(
-        value is not None and (updates(value, name) or _makes_a_value(value, imports))
+        value is not None and (updates(value, name) or _makes_a_value(value, imports, info))
         for value in method.stored_expressions.get(name, ())
     )
 
 
-def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool:
+def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str], info: ClassInfo) -> bool:
     match node:
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            return bool(elements) and all(_makes_a_value(element.value, imports, info) for element in elements)
+        case cst.Call(func=cst.Attribute(value=cst.Name("self"), attr=cst.Name(made))):
+            return info.method(made) is not None
+        case cst.Subscript(value=cst.Call() as call):
+            return _makes_a_value(call, imports, info)
         case cst.Name():
             return True  # a local name, or None
         case cst.Call(func=cst.Name()):
             return True
         case cst.IfExp():
-            return _makes_a_value(node.body, imports) and _makes_a_value(node.orelse, imports)
+            return _makes_a_value(node.body, imports, info) and _makes_a_value(node.orelse, imports, info)
         case cst.BinaryOperation():
-            return _makes_a_value(node.left, imports) or _makes_a_value(node.right, imports)
+            return _makes_a_value(node.left, imports, info) or _makes_a_value(node.right, imports, info)
         case cst.UnaryOperation():
-            return _makes_a_value(node.expression, imports)
+            return _makes_a_value(node.expression, imports, info)
     return _calls_torch(node, imports)
 
 
@@ -119,7 +125,9 @@ def is_only_updated(info: ClassInfo, name: str) -> bool:
 
 
 def is_bare_on_cpu(value: Value) -> bool:
-    """A plain tensor, or a generator, that was made on the CPU because no device was named."""
+    """A plain tensor, or a generator, that was made on the CPU because no device was named; or a list of such."""
+    if isinstance(value, Container):
+        return bool(value.values) and value.keys is None and all(map(is_bare_on_cpu, value.values))
     if isinstance(value, Instance):
         placed = dict(value.details).get("placed")
         return isinstance(placed, Tensor) and placed.device == CPU

@@ -78,6 +78,8 @@ from devlint.finding import Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Choice, Guard, GuardKind, describe, guards_of, leaves
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.sizes import named_sizes, sized_by
+from devlint.repairs.device_expressions import Definitions
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
     Arm,
@@ -97,6 +99,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
+        Begun,
         Called,
         DeviceMismatch,
         Event,
@@ -108,6 +111,7 @@ if TYPE_CHECKING:
         Returned,
         Stored,
     )
+    from devlint.placement.domain.provenance import Step
 
 _COLLECTS = (".append", ".insert", ".appendleft")
 _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
@@ -126,6 +130,7 @@ class ArmsOnDifferentDevices(Rule):
         self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
         self._filled = FilledLists()
+        self._definitions = Definitions()
         self._registered: dict[str, list[tuple[Event, Value]]] = {}
         """By constructor: the buffers."""
         self._found: list[Draft] = []
@@ -135,6 +140,10 @@ class ArmsOnDifferentDevices(Rule):
         """Creations whose tensors are read as an index, or as another operand that may lie on the CPU."""
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
+        return ()
 
     def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
         for operand in (event.offending, event.other):
@@ -172,13 +181,14 @@ class ArmsOnDifferentDevices(Rule):
     def returned(self, event: Returned) -> Iterable[Draft]:
         if event.guarded or event.settled_by_callers or not _may_be_elsewhere(event):
             return ()
-        several = isinstance(event.value, Container) and event.value.type == "tuple" and event.value.keys is None
+        several = isinstance(event.value, Container) and (event.value.keys is not None or event.value.type == "tuple")
         for node in elements_of(event.value_node):
             self._found += _apart(self._filled.arms(event, node), "what replaces its like in the list", _LEFT)
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
+        keys = event.value.keys if isinstance(event.value, Container) else None
         for position, value in enumerate(values):
-            self._found += _decided_by_data(event, value)
-            arm = arm_of(event, value)
+            self._found += self._decided_by_data(event, value)
+            arm = arm_of(event, value) if keys is None else None
             if arm is not None and event.scope.setting is not Setting.FORWARD:
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
                 self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
@@ -201,7 +211,7 @@ class ArmsOnDifferentDevices(Rule):
             self._judge_joined(event)
         chosen = any(isinstance(device_of(argument.value), Choice) for argument in event.call.arguments)
         if chosen and _is_submodule_call(event):
-            self._found += _handed_in(event)
+            self._found += self._handed_in(event)
         return ()
 
     def _judge_joined(self, event: Called) -> None:
@@ -216,6 +226,44 @@ class ArmsOnDifferentDevices(Rule):
                 arms = arms or self._filled.arms(event, argument.node)
                 joined = DraftStep(event.node, event.scope, "they are joined here")
                 self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
+
+    def _decided_by_data(self, event: Event, value: Value) -> Iterator[Draft]:
+        """A value that is the caller's tensor in one arm of some conditions and a bare creation in another."""
+        device = device_of(value)
+        if not isinstance(device, Choice) or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO:
+            return
+        others = [leaf for leaf in leaves(device) if leaf != CPU]
+        if len(others) == len(leaves(device)) or not others or not all(map(is_placed, others)):
+            return
+        guards = list(guards_of(device))
+        if any(guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) for guard in guards):
+            return
+        # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is
+        # made in the size of the caller's data (fixture `together`).
+        asks_for_data = all(guard.kind is GuardKind.PLAIN and "isinstance" not in guard.text for guard in guards)
+        tensor = value.evidence is Evidence.CERTAIN or all(map(moves_with_module, others))
+        at = DraftStep(
+            event.node, event.scope, f"the other arm of `{guards[0].text}` joins it here", describe(others[0])
+        )
+        for step in (bare_creation(value), *other_creations(value)):
+            if step is not None and step.scope == event.scope and not is_placeholder(step):
+                sized = self._is_sized(event, step)
+                sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
+                confidence = Confidence.MEDIUM if sure else Confidence.LOW
+                yield draft_of(step, others[0], "the other arm", (at,), confidence, absent=_absent(guards[0]))
+
+    def _is_sized(self, event: Event, step: Step) -> bool:
+        """Whether a creation is made in the size of something: ``zeros(x.shape[0])``, ``n = len(x)``, ``zeros(n)``."""
+        definition = self._definitions.node_of(event.scope)
+        if any(mark in code_of(step.node) for mark in (".shape", ".size(", "len(")):
+            return True
+        return definition is not None and any(sized_by(step.node, named_sizes(definition)))
+
+    def _handed_in(self, event: Called) -> Iterator[Draft]:
+        """A submodule gets what the caller placed beside what one arm made on the CPU."""
+        if any(is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
+            for argument in event.call.arguments:
+                yield from self._decided_by_data(event, argument.value)
 
     def finish(self) -> Iterable[Draft]:
         for arms in self._returns.values():
@@ -248,40 +296,9 @@ def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft
             yield draft_of(arm.step, other.device, where, (at,), confidence, consequence)
 
 
-def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
-    """A value that is the caller's tensor in one arm of some conditions and a bare creation in another."""
-    device = device_of(value)
-    if not isinstance(device, Choice) or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO:
-        return
-    others = [leaf for leaf in leaves(device) if leaf != CPU]
-    if len(others) == len(leaves(device)) or not others or not all(map(is_placed, others)):
-        return
-    guards = list(guards_of(device))
-    if any(guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) for guard in guards):
-        return
-    # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is made in
-    # the size of the caller's data (fixture `together`).
-    asks_for_data = all(guard.kind is GuardKind.PLAIN and "isinstance" not in guard.text for guard in guards)
-    tensor = value.evidence is Evidence.CERTAIN or all(map(moves_with_module, others))
-    at = DraftStep(event.node, event.scope, f"the other arm of `{guards[0].text}` joins it here", describe(others[0]))
-    for step in (bare_creation(value), *other_creations(value)):
-        if step is not None and step.scope == event.scope and not is_placeholder(step):
-            sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
-            sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
-            confidence = Confidence.MEDIUM if sure else Confidence.LOW
-            yield draft_of(step, others[0], "the other arm", (at,), confidence, absent=_absent(guards[0]))
-
-
 def _absent(guard: Guard) -> str:
     """What a test for None asks: the creation is for the arm in which it is None."""
     return guard.subject.name if guard.kind is GuardKind.IS_NONE and guard.subject is not None else ""
-
-
-def _handed_in(event: Called) -> Iterator[Draft]:
-    """A submodule gets what the caller placed beside what one arm made on the CPU."""
-    if any(is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
-        for argument in event.call.arguments:
-            yield from _decided_by_data(event, argument.value)
 
 
 def _is_submodule_call(event: Called) -> bool:

@@ -150,6 +150,8 @@ class MovedOperandForgotten(Rule):
         """Keys of arguments that are objects and one of whose fields was moved."""
         self._reported: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
+        self._kept: dict[tuple[str, str, str], cst.BaseExpression] = {}
+        """What a definition stores in a dict of its own, by its name, the dict's and the key."""
         self._definitions = Definitions()
         self._for_models = BatchesForModels()
         self._of_one_class = BatchesOfOneClass()
@@ -160,7 +162,11 @@ class MovedOperandForgotten(Rule):
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        import libcst as cst
+
         self._of_one_class.stored(event)
+        if event.attribute is not None and isinstance(event.node, cst.Subscript) and event.value_node is not None:
+            self._kept[event.scope.qualname, code_of(event.node.value), event.attribute] = event.value_node
         return ()
 
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
@@ -200,6 +206,9 @@ class MovedOperandForgotten(Rule):
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             key = batch.key
+            # Of `model(**inputs)` what was put into `inputs`.
+            kept = self._kept.get((event.scope.qualname, code_of(mine.node), mine.role))
+            mine = replace(mine, node=kept) if kept is not None else mine
             item = code_of(mine.node)
             draft = self._reported.get((key, item))
             if draft is None:
@@ -278,7 +287,7 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
     collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
     # What computed it of what was not moved may bring its inputs over itself.
     sure = collated and event.scope.role is not Role.TEST and not came_of_a_callable(mine.value)
-    return Confidence.HIGH if sure else Confidence.MEDIUM
+    return Confidence.HIGH if sure and not event.assumed else Confidence.MEDIUM
 
 
 def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:

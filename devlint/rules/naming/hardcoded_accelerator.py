@@ -84,6 +84,7 @@ from devlint.finding import Severity
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods
+from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
         CallersModuleCalled,
         Created,
         DeviceNamed,
+        IndexAsDevice,
         Moved,
         Stored,
     )
@@ -140,6 +142,9 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         self._parts.named(event)
         return super().device_named(event)
+
+    def index_as_device(self, event: IndexAsDevice) -> Iterable[Draft]:
+        return index_drafts(event)
 
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
         self._for_models.called(event)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_values import Container, Host, Module, Opaque, Tensor, UnknownValue
+from devlint.placement.domain.abstract_values import (
+    Container,
+    DeviceName,
+    Host,
+    Module,
+    Opaque,
+    Tensor,
+    UnknownValue,
+)
 from tests.placement.walked import clashes, device, stored
 
 
@@ -116,12 +124,24 @@ def test_sizes_of_a_tensor_are_plain_values() -> None:
     program = """
     def f(x: torch.Tensor):
         y = torch.ones(x.size(0), x.dim(), device=x.device)
-        z = x.get_device()
+        z = x.numel()
         a = x.data_ptr()
         b = x.no_such_method()
     """
     assert stored(program, "z") == Host(number=True)
     assert stored(program, "a") == stored(program, "b") == UnknownValue()
+
+
+def test_the_number_of_a_tensors_accelerator_names_its_device() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        y = torch.ones(3).to(x.get_device())
+        z = x.get_device()
+    """
+    number = stored(program, "z")
+    assert isinstance(number, DeviceName)
+    assert number.is_index
+    assert device(program, "y") == "the device of `x`"
 
 
 def test_methods_in_place_give_back_their_tensor() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Tensor, UnknownValue
 from devlint.placement.domain.events import DeviceMismatch, DeviceNamed
+from devlint.placement.domain.lattice import UNKNOWN
 from devlint.semantics import Dim
 from tests.placement.walked import clashes, device, events_of, place, stored
 
@@ -228,7 +229,7 @@ def test_wrappers_hand_their_module_back() -> None:
     """
     assert [device(program, name) for name in "ab"] == ["cuda", "cuda"]
     assert type(stored(program, "c")).__name__ == "Function"
-    assert stored(program, "d") == UnknownValue()
+    assert stored(program, "d") == Module(UNKNOWN, "torch.nn.DataParallel")
 
 
 def test_a_parameter_is_where_its_data_is() -> None:
