@@ -66,6 +66,10 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             used = draft.scope.class_name is None and _elsewhere(draft.scope.qualname, project, file)
             is_open = _elsewhere(NAMES_A_DEVICE, project, file) and not used
             return draft if is_open else replace(draft, confidence=Confidence.LOW)
+        case Premise.LEAVES_PLACES:
+            # Where a file places things itself, what it makes without a device may well be meant to be on the CPU.
+            sure = draft.confidence is Confidence.HIGH or not has_sign(data, NAMES_A_DEVICE)
+            return draft if sure else replace(draft, confidence=Confidence.LOW)
     return draft
 
 

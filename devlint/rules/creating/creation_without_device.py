@@ -112,7 +112,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
-from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.draft import Draft, Premise, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
@@ -128,7 +128,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_device_by_name, leaves, may_be_cpu
-from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.empty_results import fails_by_shape, stands_for_nothing
@@ -265,6 +265,9 @@ class CreationWithoutDevice(Rule):
                 self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
             if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
                 draft = replace(draft, confidence=Confidence.LOW)
+            if event.scope.qualname in self._of_plain_classes and _is_only_given(theirs.value):
+                # Who hands it over works with the object: where the file places things, it may be meant for the CPU.
+                draft = replace(draft, premise=Premise.LEAVES_PLACES)
             if draft.confidence is Confidence.MEDIUM:
                 # It fails where a caller says so: that callers do is assumed, not seen.
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
@@ -332,6 +335,13 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
     return frozenset(symbol.key for symbol in symbols if by_name or symbol.anchor is not Anchor.EXPRESSION)
 
 
+def _is_only_given(value: Value) -> bool:
+    """Whether the value is where an argument is, and nothing at hand names that place or brings it there."""
+    places = leaves(device_of(value) or CPU)
+    given = all(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER for leaf in places)
+    return given and not any(map(is_device_by_name, places)) and not was_moved(provenance_of(value))
+
+
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
     empty = fails_by_shape(event, step, theirs) or stands_for_nothing(event, step)
     if Setting.HOST in (step.scope.setting, event.scope.setting) or empty:
@@ -349,7 +359,8 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # What a test defines it runs itself, where it leaves it: on the CPU, as a rule.
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
-        return Confidence.MEDIUM if step.note or event.assumed else Confidence.HIGH
+        guessed = step.note or event.assumed or came_of_a_callable(theirs.value)
+        return Confidence.MEDIUM if guessed else Confidence.HIGH
     by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
     said = by_name and step.scope.role is Role.SCRIPT
     if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK) and not said:
