@@ -59,7 +59,6 @@ class Premise(Enum):
     CALLERS_CHOOSE = "the package is not made for the accelerator that its processes set as the current one"
     PLACES = "another file of the package names a device"
     OPEN = "another file of the package names a device, and none mentions the function of the draft"
-    LEAVES_PLACES = "the file names no device"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -112,7 +112,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
-from devlint.drafts.draft import Draft, Premise, Repair
+from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
@@ -128,7 +128,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_device_by_name, leaves, may_be_cpu
-from devlint.placement.domain.provenance import Step, StepKind, was_moved
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.empty_results import fails_by_shape, stands_for_nothing
@@ -165,6 +165,8 @@ class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+    of_callers_tensors = True
+    of_bare_factories = True
     claims_before = ("DEV404",)  # cpu-only-argument
 
     def __init__(self) -> None:
@@ -265,9 +267,6 @@ class CreationWithoutDevice(Rule):
                 self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
             if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
                 draft = replace(draft, confidence=Confidence.LOW)
-            if event.scope.qualname in self._of_plain_classes and _is_only_given(theirs.value):
-                # Who hands it over works with the object: where the file places things, it may be meant for the CPU.
-                draft = replace(draft, premise=Premise.LEAVES_PLACES)
             if draft.confidence is Confidence.MEDIUM:
                 # It fails where a caller says so: that callers do is assumed, not seen.
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
@@ -333,13 +332,6 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
     device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
     symbols = [leaf.symbol for leaf in leaves(device or CPU) if isinstance(leaf, SameAs)]
     return frozenset(symbol.key for symbol in symbols if by_name or symbol.anchor is not Anchor.EXPRESSION)
-
-
-def _is_only_given(value: Value) -> bool:
-    """Whether the value is where an argument is, and nothing at hand names that place or brings it there."""
-    places = leaves(device_of(value) or CPU)
-    given = all(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER for leaf in places)
-    return given and not any(map(is_device_by_name, places)) and not was_moved(provenance_of(value))
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:

@@ -118,6 +118,8 @@ class ArmsOnDifferentDevices(Rule):
     code = "DEV407"
     name = "arms-on-different-devices"
     severity = Severity.WARNING
+    of_callers_tensors = True
+    of_bare_factories = True
     gives_way_unless_surer = ("DEV101",)
 
     def __init__(self) -> None:

@@ -137,6 +137,7 @@ class NumpyOnAccelerator(Rule):
     code = "DEV403"
     name = "numpy-on-accelerator"
     severity = Severity.ERROR
+    of_callers_tensors = True
 
     def __init__(self) -> None:
         self._undecided: list[HostRead] = []
