@@ -49,7 +49,8 @@ class Documented:
     def judged(self, rule: Rule, draft: Draft) -> Draft:
         """A draft about tensors of the callers: low where the definition says that they are on the CPU."""
         assumed = rule.of_callers_tensors and draft.confidence is Confidence.MEDIUM
-        return replace(draft, confidence=Confidence.LOW) if assumed and _key(draft.scope) in self._definitions else draft
+        says = assumed and _key(draft.scope) in self._definitions
+        return replace(draft, confidence=Confidence.LOW) if says else draft
 
 
 def _key(scope: Scope) -> tuple[str, str]:

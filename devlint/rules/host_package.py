@@ -41,7 +41,7 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
 
 
 def works_on_the_default_device(text: str, project: WorkspaceView | None, file: Path | None) -> bool:
-    """Whether a file is in a package that brings what it keeps to the default device: users set that, and all follows."""
+    """Whether a file is in a package that brings what it keeps to the default device, which its users set."""
     return has_sign(text.encode(errors="replace"), FOLLOWS_DEFAULT) or _elsewhere(FOLLOWS_DEFAULT, project, file)
 
 

@@ -26,7 +26,7 @@ SETS_CURRENT = "an accelerator that becomes the current one"
 """Its processes work each on the accelerator that they set, which `cuda` without an index means from then on."""
 
 FOLLOWS_DEFAULT = "a value that is brought to the default device"
-"""What the package keeps goes where bare factories make tensors: who works on an accelerator sets the default device."""
+"""What the package keeps goes where bare factories make tensors: who works on an accelerator sets that device."""
 
 _PATTERNS = {
     FOLLOWS_DEFAULT: re.compile(rb"\.to\(\s*(?:device=)?(?:torch|th)\.get_default_device\(\)"),

@@ -1,4 +1,4 @@
-"""What Python or PyTorch refuses whatever the device: a keyword that the callee does not know, a name without a value."""
+"""What Python or PyTorch refuses whatever the device: an unknown keyword, a name without a value."""
 
 from __future__ import annotations
 

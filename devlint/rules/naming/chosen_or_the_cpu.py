@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from devlint.drafts.wording import code_of
@@ -20,7 +21,7 @@ def is_or_the_cpu(node: cst.CSTNode, begun: Begun | None) -> bool:
     if begun is None or not isinstance(begun.node, cst.FunctionDef):
         return False
     path = path_to(begun.node, node)
-    for outer, inner in zip(path, path[1:], strict=False):
+    for outer, inner in pairwise(path):
         if isinstance(outer, cst.IfExp) and inner is not outer.test:
             other = outer.orelse if inner is outer.body else outer.body
             if "cpu" in code_of(other).lower():
