@@ -97,11 +97,12 @@ inputs are on the accelerator.
 
 ## Known problems
 
-A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
-argument of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low
-where the function stands inside another one that does not return it, where the creation is at module level, and where
-the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define where they
-leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
+A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an argument
+of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low where the
+package brings what it keeps to `torch.get_default_device()`, where the docstring of the function says that it works on
+the CPU, where the function stands inside another one that does not return it, where the creation is at module level,
+and where the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define
+where they leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
 that it does not move. Which methods are called in place of `forward` is known by their names only.
 """
 

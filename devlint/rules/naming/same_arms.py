@@ -29,18 +29,12 @@ def come_to_the_same(event: Compared, begun: Begun | None, own: cst.BaseExpressi
     device = _named(other)
     if device is None or begun is None or not isinstance(begun.node, cst.FunctionDef):
         return False
-    branch = next((node for node in path_to(begun.node, event.node) if _is_decided_by(node, event.node)), None)
-    if branch is None:
-        return False
-    arms = (_statements(branch.body), _statements(branch.orelse))
-    taken, left = arms if holds else (arms[1], arms[0])
-    return taken is not None and left is not None and _without_moves(taken, device, code_of(own)) == left
-
-
-def _is_decided_by(node: cst.CSTNode, test: cst.CSTNode) -> bool:
-    import libcst as cst
-
-    return isinstance(node, (cst.If, cst.IfExp)) and node.test is test
+    for branch in path_to(begun.node, event.node):
+        if isinstance(branch, (cst.If, cst.IfExp)) and branch.test is event.node:
+            arms = (_statements(branch.body), _statements(branch.orelse))
+            taken, left = arms if holds else (arms[1], arms[0])
+            return taken is not None and left is not None and _without_moves(taken, device, code_of(own)) == left
+    return False
 
 
 def _named(value: Value) -> str | None:
