@@ -14,7 +14,12 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
-from devlint.rules.host_package import as_the_package_bears_out, works_on_the_host
+from devlint.rules.documented import Documented
+from devlint.rules.host_package import (
+    as_the_package_bears_out,
+    works_on_the_default_device,
+    works_on_the_host,
+)
 from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
@@ -133,14 +138,20 @@ def _drafts(
     tree: cst.Module, events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None
 ) -> Drafts:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
-    refused = Refused()
-    reported = list(_reported(refused.watch(events)))
+    refused, documented = Refused(), Documented()
+    reported = list(_reported(documented.watch(refused.watch(events))))
+    judged = ((rule, documented.judged(rule, refused.judged(draft))) for rule, draft in reported)
     drafts = [
-        (rule, refused.judged(relocated))
-        for rule, draft in reported
-        if (relocated := _relocated(refused.judged(draft), path)) is not None
+        (rule, documented.judged(rule, refused.judged(relocated)))
+        for rule, draft in judged
+        if (relocated := _relocated(draft, path)) is not None
     ]
     drafts = as_the_package_bears_out(drafts, text, project, file)
+    if any(_rests_on_the_default(*one) for one in drafts) and works_on_the_default_device(text, project, file):
+        drafts = [
+            (rule, replace(draft, confidence=Confidence.LOW) if _rests_on_the_default(rule, draft) else draft)
+            for rule, draft in drafts
+        ]
     if drafts and imports_what_is_missing(tree, project, file):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
@@ -149,6 +160,11 @@ def _drafts(
             for rule, draft in drafts
         ]
     return drafts
+
+
+def _rests_on_the_default(rule: Rule, draft: Draft) -> bool:
+    """Whether it holds unless the default device is where the caller works."""
+    return rule.of_bare_factories and draft.confidence is Confidence.MEDIUM
 
 
 def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:

@@ -11,6 +11,7 @@ from devlint.finding import Confidence
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.source.package_signs import (
     ASKS,
+    FOLLOWS_DEFAULT,
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
     SETS_CURRENT,
@@ -37,6 +38,11 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     if has_sign(data, NAMES_A_DEVICE) or project.mentioned_elsewhere(file, NAMES_A_DEVICE):
         return False
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
+
+
+def works_on_the_default_device(text: str, project: WorkspaceView | None, file: Path | None) -> bool:
+    """Whether a file is in a package that brings what it keeps to the default device, which its users set."""
+    return has_sign(text.encode(errors="replace"), FOLLOWS_DEFAULT) or _elsewhere(FOLLOWS_DEFAULT, project, file)
 
 
 def as_the_package_bears_out(

@@ -45,6 +45,12 @@ class Rule:
     of_callers_models: ClassVar[bool] = False
     """It speaks of models that whoever uses the package brings along: where its own ones work says nothing of them."""
 
+    of_bare_factories: ClassVar[bool] = False
+    """It speaks of tensors that are made without a device, which are where the default device is."""
+
+    of_callers_tensors: ClassVar[bool] = False
+    """With medium confidence it takes for granted that callers come with tensors on an accelerator."""
+
     handlers: ClassVar[Mapping[type[Event], str]] = {}
     """The handlers' names by event type; found when the class is created, not written by hand."""
 

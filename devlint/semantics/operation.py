@@ -191,6 +191,11 @@ class Factory:
     with_tensors: Operation | None = None
     provenance: str = "M"
 
+    @property
+    def is_uninitialised(self) -> bool:
+        """Whether it takes memory and computes nothing: no stream has to wait for that."""
+        return self.name.rpartition(".")[2].removeprefix("new_").startswith("empty")
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleInfo:

@@ -25,7 +25,11 @@ STARTS_HERE = "processes that start on this machine"
 SETS_CURRENT = "an accelerator that becomes the current one"
 """Its processes work each on the accelerator that they set, which `cuda` without an index means from then on."""
 
+FOLLOWS_DEFAULT = "a value that is brought to the default device"
+"""What the package keeps goes where bare factories make tensors: who works on an accelerator sets that device."""
+
 _PATTERNS = {
+    FOLLOWS_DEFAULT: re.compile(rb"\.to\(\s*(?:device=)?(?:torch|th)\.get_default_device\(\)"),
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
         rb"|(?<![A-Z])DEVICE(?![A-Z])|\b(?:xpu|mps|npu|hpu|xla)\b"

@@ -122,3 +122,24 @@ def test_an_optimizer_steps_the_models_of_those_who_use_the_package(tmp_path: Pa
 def test_what_an_example_trains_says_nothing_of_the_layers(tmp_path: Path, place: str) -> None:
     (tmp_path / "pkg" / place).parent.mkdir(parents=True, exist_ok=True)
     assert _confidence(tmp_path, **{place: TRAINING}) == (Confidence.HIGH, Severity.ERROR)
+
+
+PADDING = """\
+import torch
+
+
+def padded(x):
+    return torch.cat([x, torch.zeros(x.size(0), 1)], dim=1)
+"""
+
+
+def test_who_works_on_the_default_device_sets_it(tmp_path: Path) -> None:
+    kept = "import torch\n\nWEIGHTS = torch.ones(3).to(torch.get_default_device())\n"
+    assert _confidence(tmp_path, layers=PADDING, kept=kept) == (Confidence.LOW, Severity.WARNING)
+    kept = "import torch\n\nWEIGHTS = torch.ones(3)\nON_CPU = torch.get_default_device() == torch.device('cpu')\n"
+    assert _confidence(tmp_path, layers=PADDING, kept=kept) == (Confidence.MEDIUM, Severity.WARNING)
+
+
+def test_what_clashes_for_sure_clashes_on_any_default_device(tmp_path: Path) -> None:
+    kept = "import torch\n\nWEIGHTS = torch.ones(3).to(device=torch.get_default_device())\n"
+    assert _confidence(tmp_path, kept=kept) == (Confidence.HIGH, Severity.ERROR)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
 from devlint.placement.calls.records import as_sequence
+from devlint.placement.calls.told_loaders import source_of
 from devlint.placement.declarations.evidence_conventions import (
     CONVENTIONS,
     ITEMS_ARE_TENSORS,
@@ -283,7 +284,7 @@ def _moves_some(interp: Interpreter, target: cst.Tuple | cst.List) -> bool:
 
 def _batch(interp: Interpreter, target: cst.BaseExpression, node: cst.BaseExpression | None) -> Opaque:
     """One batch: its items come together, from where nobody has moved them yet."""
-    source = code_of(node) if node is not None else ""
+    source = source_of(interp, node) if node is not None else ""
     symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", source)
     device = SameAs(symbol)
     return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))

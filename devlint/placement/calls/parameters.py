@@ -261,7 +261,7 @@ def _value(
     match held.role:
         case Holds.TENSOR:
             annotation_text = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""
-            kind = Kind.PARAMETER if states_parameter(annotation_text) else Kind.PLAIN
+            kind = Kind.PARAMETER if states_parameter(annotation_text, interp.index.imports) else Kind.PLAIN
             return Tensor(
                 device, dim, kind=kind, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             )

@@ -1,4 +1,4 @@
-"""Calls that Python or PyTorch refuses whatever the device: of a keyword that the callee does not know."""
+"""What Python or PyTorch refuses whatever the device: an unknown keyword, a name without a value."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.callers import is_declared_openly
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallRefused
-from devlint.placement.syntax.nodes import parameters_of
+from devlint.placement.syntax.nodes import descend, parameters_of
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:
@@ -41,6 +43,44 @@ def note_refused_by_torch(interp: Interpreter, node: cst.Call, operation: Operat
         interp.emit(CallRefused(node, interp.scope))
 
 
+def note_unbound_name(interp: Interpreter, node: cst.Name) -> None:
+    """Emit that a definition reads a name that nothing binds: not the definition, its file, Python or a star import."""
+    if interp.info is None or not interp.info.is_definition or _may_not_happen(interp):
+        return
+    if interp.class_body or interp.seconds or interp.looks_ahead or interp.exits.count() != (0, 0):
+        return
+    name = node.value
+    if name in interp.state.values or name in interp.closure or _binds(interp.info, name):
+        return
+    if interp.program.is_unbound(name) and is_declared_openly(interp.program.index, interp.info.qualname):
+        interp.emit(CallRefused(node, interp.scope))
+
+
+def _binds(info: FunctionInfo, name: str) -> bool:
+    """Whether a node of the definition, or of one inside of it, binds the name or may do so."""
+    return any(_is_binding(node, name) for node in descend(info.node))
+
+
+def _is_binding(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Param() | cst.FunctionDef() | cst.ClassDef() | cst.NameItem():
+            return node.name.value == name
+        case cst.Assign():
+            return any(_names(target.target, name) for target in node.targets)
+        case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
+            return _names(node.target, name)
+        case cst.AsName() | cst.MatchAs() | cst.MatchStar() | cst.MatchMapping():
+            held = node.rest if isinstance(node, cst.MatchMapping) else node.name
+            return held is not None and _names(held, name)
+        case cst.Import() | cst.ImportFrom():
+            return isinstance(node.names, cst.ImportStar) or name in dict(imported_names(node))
+    return False
+
+
+def _names(target: cst.CSTNode, name: str) -> bool:
+    return any(isinstance(node, cst.Name) and node.value == name for node in descend(target))
+
+
 _ANYWHERE = frozenset(
     """
     self input out dtype layout device requires_grad pin_memory generator memory_format names
@@ -51,5 +91,5 @@ _ANYWHERE = frozenset(
 
 
 def _may_not_happen(interp: Interpreter) -> bool:
-    """Whether a condition decides that the call is made, or a handler expects that it fails."""
+    """Whether a condition decides that it is reached, or a handler expects that it fails."""
     return interp.muted or interp.depth > 0 or interp.tries > 0 or bool(interp.decided) or interp.is_dead

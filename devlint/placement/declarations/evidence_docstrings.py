@@ -47,7 +47,7 @@ def documented_parameters(info: FunctionInfo) -> dict[str, str]:
 
 def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:
     """The type of each parameter whose type the docstring states, in its words."""
-    text = _docstring(node)
+    text = docstring_of(node)
     if ":" not in text:
         return {}
     in_prose = _PROSE.finditer(text) if "ensor" in text.lower() else ()
@@ -59,8 +59,8 @@ def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:
     }
 
 
-def _docstring(node: FunctionNode | cst.ClassDef) -> str:
-    """The text of a definition's docstring; empty without one."""
+def docstring_of(node: cst.CSTNode | None) -> str:
+    """The text of a definition's docstring; empty without one, and for other nodes."""
     if not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return ""
     first = next(iter(body_of(node.body)), None)

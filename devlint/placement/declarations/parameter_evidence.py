@@ -337,14 +337,24 @@ def annotated(text: str, imports: ImportTable) -> Role | None:
         text = _DOTTED.sub(
             lambda name: "ndarray" if is_of_another_framework(imports.qualified(name[0])) else name[0], text
         )
+    if "Parameter" in text:
+        text = _PARAMETER.sub(lambda name: name[0] if _is_torchs(name[0], imports) else "of_its_own", text)
     return _role_of_type(imports.spelled_out(text))
 
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_PARAMETER = re.compile(r"\b(?:[A-Za-z_]\w*\.)*Parameter\b")
 
 
-def states_parameter(text: str) -> bool:
+def _is_torchs(name: str, imports: ImportTable) -> bool:
+    """Whether a name comes from torch: many a library has a ``Parameter`` of its own, ``inspect`` among them."""
+    return imports.qualified(name).partition(".")[0] == "torch"
+
+
+def states_parameter(text: str, imports: ImportTable) -> bool:
     """Whether an annotation says ``nn.Parameter``, and no other tensors: a Module registers what it is given."""
+    if not any(_is_torchs(name[0], imports) for name in _PARAMETER.finditer(text)):
+        return False
     words = frozenset(re.findall(r"\w+", text))
     return "Parameter" in words and words <= {"torch", "nn", "parameter", "Parameter", "Optional", "Union", "None"}
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.bindings import assign, item_of
+from devlint.placement.calls.refused_calls import note_unbound_name
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -53,6 +54,8 @@ def name(interp: Interpreter, node: cst.Name) -> Value:
         here = node.value in interp.state.values or node.value in interp.closure
         if not here:
             interp.emit(GlobalRead(node, interp.scope, node.value, value))
+    elif value is NOTHING:
+        note_unbound_name(interp, node)
     return value
 
 

@@ -31,6 +31,9 @@ class Program(Protocol):
     def global_value(self, name: str) -> Value:
         """The value of a module-level name, an import, or a builtin."""
 
+    def is_unbound(self, name: str) -> bool:
+        """Whether a name is certainly neither a module-level one, nor a builtin, nor of a star import."""
+
     def member(self, module: ProjectModule, name: str) -> Value:
         """An attribute of a module of the project."""
 

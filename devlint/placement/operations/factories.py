@@ -77,7 +77,7 @@ def create(
         evidence=Evidence.CERTAIN,
         provenance=provenance,
         pinned=_is_true(call.keyword("pin_memory")),
-        stream=interp.state.streams.current,
+        stream=None if factory.is_uninitialised else interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
     generators.note_factory(interp, node, factory.name, call, value, named)

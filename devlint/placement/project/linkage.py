@@ -10,7 +10,7 @@ from typing import TypeVar
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.index import FileIndex
-from devlint.placement.domain.abstract_values import ClassValue, Reference, Value
+from devlint.placement.domain.abstract_values import ClassValue, ProjectModule, Reference, Value
 from devlint.placement.interpreter.memo import MemoTable
 from devlint.placement.project.other_modules import OtherModules
 
@@ -65,6 +65,13 @@ class ModuleLinkage:
             if found is not None:
                 return found
         return None
+
+    def is_in_no_star(self, name: str) -> bool:
+        """Whether the star imports are all of the project's modules, and none of them binds a public name."""
+        stars = self._index.stars
+        if len(stars) > MAX_STARS or not all(isinstance(self._resolved(module), ProjectModule) for module in stars):
+            return False
+        return self.from_star(name) is None
 
     def _resolved(self, qualified: str) -> Value | None:
         """The value of a qualified name that is imported here; None if it is not the project's."""

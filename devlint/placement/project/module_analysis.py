@@ -42,6 +42,7 @@ from devlint.placement.interpreter.program import Program
 from devlint.placement.project.bound_names import BoundNames
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
+from devlint.placement.project.unbound_names import is_unbound
 from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of, parameters_of
 from devlint.source.deadline import checkpoint
@@ -334,6 +335,10 @@ class ModuleAnalysis:
             return Reference(name)
         found = self.linkage.from_star(name)
         return NOTHING if found is None else found
+
+    def is_unbound(self, name: str) -> bool:
+        """Whether a name is certainly neither a module-level one, nor a builtin, nor of a star import."""
+        return is_unbound(name, self.index, self.linkage, self.path, self.role)
 
     def exported(self, name: str) -> Value | None:
         """A name that the module binds or imports; None if it does neither.

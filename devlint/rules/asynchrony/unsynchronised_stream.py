@@ -46,6 +46,7 @@ The memory of `field` belongs to the stream it was made on: where it is freed be
 - The reading stream waits: `wait_stream`, `wait_event`, or the host synchronises in between.
 - The tensor comes from outside the function: its caller may have ordered it.
 - Both uses are on one stream.
+- The tensor is memory that nothing has been written to, `torch.empty(...)`.
 
 ## Fix safety
 

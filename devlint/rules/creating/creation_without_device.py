@@ -97,11 +97,12 @@ inputs are on the accelerator.
 
 ## Known problems
 
-A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
-argument of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low
-where the function stands inside another one that does not return it, where the creation is at module level, and where
-the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define where they
-leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
+A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an argument
+of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low where the
+package brings what it keeps to `torch.get_default_device()`, where the docstring of the function says that it works on
+the CPU, where the function stands inside another one that does not return it, where the creation is at module level,
+and where the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define
+where they leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
 that it does not move. Which methods are called in place of `forward` is known by their names only.
 """
 
@@ -165,6 +166,8 @@ class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+    of_callers_tensors = True
+    of_bare_factories = True
     claims_before = ("DEV404",)  # cpu-only-argument
 
     def __init__(self) -> None:
@@ -349,7 +352,8 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # What a test defines it runs itself, where it leaves it: on the CPU, as a rule.
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
-        return Confidence.MEDIUM if step.note or event.assumed else Confidence.HIGH
+        guessed = step.note or event.assumed or came_of_a_callable(theirs.value)
+        return Confidence.MEDIUM if guessed else Confidence.HIGH
     by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
     said = by_name and step.scope.role is Role.SCRIPT
     if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK) and not said:

@@ -47,6 +47,8 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
 - `torch.empty(1)` in the place of an argument that is not there.
+- The package works on the default device (`.to(torch.get_default_device())`), or the docstring of the function says
+  that it is about the CPU: low.
 - What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low. So it is in a script,
   which calls its functions itself.
 
@@ -122,6 +124,8 @@ class ArmsOnDifferentDevices(Rule):
     code = "DEV407"
     name = "arms-on-different-devices"
     severity = Severity.WARNING
+    of_callers_tensors = True
+    of_bare_factories = True
     gives_way_unless_surer = ("DEV101",)
 
     def __init__(self) -> None:

@@ -102,6 +102,7 @@ class CpuOnlyArgument(Rule):
     code = "DEV404"
     name = "cpu-only-argument"
     severity = Severity.ERROR
+    of_callers_tensors = True
     claims_before = ("DEV402",)  # accelerator-index-into-cpu
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:

@@ -88,6 +88,7 @@ class MixedDeviceOperation(Rule):
     code = "DEV401"
     name = "mixed-device-operation"
     severity = Severity.ERROR
+    of_callers_tensors = True
 
     def __init__(self) -> None:
         self._split: set[tuple[int, Scope]] = set()

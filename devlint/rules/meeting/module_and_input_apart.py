@@ -83,6 +83,7 @@ class ModuleAndInputApart(Rule):
     code = "DEV405"
     name = "module-and-input-apart"
     severity = Severity.ERROR
+    of_callers_tensors = True
     claims_before = ("DEV401",)  # mixed-device-operation
 
     def __init__(self) -> None:

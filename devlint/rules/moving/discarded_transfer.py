@@ -50,6 +50,7 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
   statement does nothing then, and the confidence is low.
 - It ends a cell of a notebook, which shows its value (`x.cuda();` with a semicolon shows nothing).
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
+- The variable of a loop goes back to where the loop's item is, after the loop has worked with a copy elsewhere.
 - The copy gets a name that nothing reads, and nothing reads the original either: a line that is left over.
 
 ## Fix safety
@@ -99,7 +100,7 @@ from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
-from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.syntax.nodes import descend, path_of
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
@@ -224,6 +225,9 @@ def _confidence(event: Moved) -> Confidence | None:
     batch = batch_of(getattr(event.receiver, "device", None))
     if event.fate == Fate.REBOUND and batch is not None and draws_from_a_loader(batch.source):
         # What a loader hands out is made for this iteration: a copy that nobody reads is a line that is left over.
+        return None
+    if event.fate == Fate.REBOUND and was_moved(provenance_of(event.receiver)):
+        # The iteration has its own copy, and takes that back where it came from (fixture `in_tuples_and_loops`).
         return None
     if event.fate not in (Fate.DISCARDED, Fate.UNREAD, Fate.REBOUND) or not event.moves or not _has_a_name(event):
         return None

@@ -42,6 +42,7 @@ def to_host(x: torch.Tensor) -> torch.Tensor:
 - `x.device == y.device`, `x.device == device`: a device from elsewhere may have an index.
 - The left side is no tensor's device but one that was stored or configured (`args.device`, `self.device`): it may be a
   string.
+- The branch only moves a value to where it is anyway, `if x.device != "cpu": x = x.cpu()`: it makes no difference.
 
 ## Fix safety
 
@@ -69,13 +70,15 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, HAS_A_DEVICE
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Value
 from devlint.placement.domain.lattice import Known
+from devlint.rules.naming.same_arms import come_to_the_same
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Compared
+    from devlint.placement.domain.events import Begun, Compared
+    from devlint.placement.domain.scope import Scope
 
 INDEXED_ONLY = "a tensor's device always has an index"
 
@@ -84,6 +87,13 @@ class DeviceComparisonNeverEqual(Rule):
     code = "DEV305"
     name = "device-comparison-never-equal"
     severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._begun: dict[Scope, Begun] = {}
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         sides = [(event.left, event.left_node, event.right, event.right_node)]
@@ -101,6 +111,10 @@ class DeviceComparisonNeverEqual(Rule):
             why = _why_never(event.operator, other, other_node)
             if why is None:
                 continue
+            holds = _outcome(event.operator) == "true"
+            if come_to_the_same(event, self._begun.get(event.scope), own_node, other, holds):
+                # What is on the CPU is moved to the CPU (fixture `same_arms`).
+                return
             yield Draft(
                 node=event.node,
                 scope=event.scope,

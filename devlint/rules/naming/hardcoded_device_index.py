@@ -43,7 +43,9 @@ decide.
 - `"cpu:0"` and `"mps:0"`: there is no second one.
 - Tests and benchmarks that are about several devices: there the confidence is low.
 - `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
-  device exists; it may only not be the one the caller uses.
+  device exists; it may only not be the one the caller uses. So is any choice between the first one and the CPU,
+  `"cuda:0" if count > 0 else "cpu"`.
+- What an object keeps as its device is only compared with it, `trainer.device == torch.device("cuda:0")`: low.
 - But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
@@ -77,9 +79,10 @@ from devlint.drafts.changes import DropArgument, Replace
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import Known
+from devlint.rules.naming.chosen_or_the_cpu import is_or_the_cpu
 from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
 from devlint.semantics import NamedDevice
@@ -87,8 +90,9 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Called, Compared, Defaulted, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, Compared, Defaulted, Moved, Stored
     from devlint.placement.domain.lattice import Device
+    from devlint.placement.domain.scope import Scope
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""
@@ -127,6 +131,11 @@ class HardcodedDeviceIndex(Rule):
         self._in_main: list[Draft] = []
         """In a main block, until it is known whether the program takes arguments."""
         self._takes_arguments = False
+        self._begun: dict[Scope, Begun] = {}
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._takes_arguments = self._takes_arguments or event.name in OPTIONS or event.name in COMMANDS
@@ -163,12 +172,16 @@ class HardcodedDeviceIndex(Rule):
         return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
-        for node in (event.left_node, event.right_node):
+        sides = ((event.left_node, event.right), (event.right_node, event.left))
+        for node, other in sides:
             draft = self._devices.get(id(node))
             if draft is not None:
                 # Without its index it would equal no tensor's device.
                 words = Repair(Applicability.SUGGESTION, "compare the type, `.device.type`, or with another's device")
-                self._devices[id(node)] = replace(draft, repair=words)
+                # What an object keeps it may have chosen in the same words (fixture `kept_devices`).
+                of_tensor = isinstance(other, DeviceName) and other.of_tensor
+                confidence = draft.confidence if of_tensor else Confidence.LOW
+                self._devices[id(node)] = replace(draft, repair=words, confidence=confidence)
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -234,6 +247,8 @@ class HardcodedDeviceIndex(Rule):
         if guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
         if event.sink == Sink.DEFAULT and index == 0:
+            return Confidence.LOW
+        if index == 0 and is_or_the_cpu(event.node, self._begun.get(event.scope)):
             return Confidence.LOW
         if guarded or event.sink in (Sink.DEFAULT, Sink.FALLBACK) or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM

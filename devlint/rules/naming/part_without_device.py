@@ -46,6 +46,8 @@ class Block(nn.Module):
 - A device context is in force: `with torch.device(device):`.
 - More parts are made without the device than with it, and none of them works on an accelerator by default: low. In
   tests: low.
+- A tensor of values at hand, `self.kinds = torch.tensor(kinds)`, or one beside layers alone: low. It may be an index or
+  a number of the host, and as a parameter it moves with the others.
 
 ## Fix safety
 
@@ -107,6 +109,10 @@ class _Parts:
     """Calls that take one and are given none."""
     defaults: dict[int, str] = field(default_factory=dict)
     """Those whose default is an accelerator, by the identity of the node, and that default in the source's words."""
+    tensors_told: bool = False
+    """A tensor is among what is given a device."""
+    of_data: set[int] = field(default_factory=set)
+    """Tensors that are made of values at hand, by the identity of the node."""
     made: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Tensors made without a device, by the identity of the node: parts where they are stored."""
     targets: dict[int, str] = field(default_factory=dict)
@@ -161,8 +167,11 @@ class PartWithoutDevice(Rule):
         said = _device_said(event.call)
         if said:
             parts.told.append((event.node, said))
+            parts.tensors_told = True
         elif event.named is None and not event.in_context and not event.call.unpacks and device_of(event.value) == CPU:
             parts.made[id(event.node)] = event.node
+            if event.factory.default in ("data", "cpu"):
+                parts.of_data.add(id(event.node))
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -199,11 +208,16 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     bare = [node for node in bare if not is_placed_later(definition, node)]
     if not bare:
         return
+
+    def is_alone(part: cst.CSTNode) -> bool:
+        """A tensor that is made of values of the host, or beside layers: no like of it is given a device."""
+        return id(part) in parts.targets and (id(part) in parts.of_data or not parts.tensors_told)
+
     # What works on an accelerator unless it is told is never meant to stay behind.
-    bare.sort(key=lambda node: id(node) not in parts.defaults)
+    bare.sort(key=lambda node: (id(node) not in parts.defaults, is_alone(node)))
     node, *others = bare
     default = parts.defaults.get(id(node), "")
-    low = scope.role in (Role.TEST, Role.BENCHMARK) or (len(bare) > len(told) and not default)
+    low = is_alone(node) or scope.role in (Role.TEST, Role.BENCHMARK) or (len(bare) > len(told) and not default)
     yield Draft(
         node=node,
         scope=scope,
