@@ -87,7 +87,9 @@ def call_with_values(
     if not (handed or given or moves) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
-    program = interp.program.holder(info) if captured is None else interp.program
+    program = interp.program.holder(info)
+    if program is None and captured is not None:
+        program = interp.program  # defined in a walk of this module
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
     inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured)
