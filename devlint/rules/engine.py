@@ -17,6 +17,7 @@ from devlint.placement.syntax.positions import Positions
 from devlint.rules.documented import Documented
 from devlint.rules.host_package import (
     as_the_package_bears_out,
+    is_a_test_of_the_host,
     works_on_the_default_device,
     works_on_the_host,
 )
@@ -152,7 +153,8 @@ def _drafts(
             (rule, replace(draft, confidence=Confidence.LOW) if _rests_on_the_default(rule, draft) else draft)
             for rule, draft in drafts
         ]
-    if drafts and imports_what_is_missing(tree, project, file):
+    stays = any(is_a_test_of_the_host(draft.scope.role, text) for _, draft in drafts[:1])
+    if stays or (drafts and imports_what_is_missing(tree, project, file)):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
         return [

@@ -40,6 +40,11 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
 
 
+def is_a_test_of_the_host(role: Role, text: str) -> bool:
+    """Whether a file is a test that names no device: what it defines it runs itself, where it is made."""
+    return role is Role.TEST and not has_sign(text.encode(errors="replace"), NAMES_A_DEVICE)
+
+
 def works_on_the_default_device(text: str, project: WorkspaceView | None, file: Path | None) -> bool:
     """Whether a file is in a package that brings what it keeps to the default device, which its users set."""
     return has_sign(text.encode(errors="replace"), FOLLOWS_DEFAULT) or _elsewhere(FOLLOWS_DEFAULT, project, file)

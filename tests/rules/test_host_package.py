@@ -143,3 +143,39 @@ def test_who_works_on_the_default_device_sets_it(tmp_path: Path) -> None:
 def test_what_clashes_for_sure_clashes_on_any_default_device(tmp_path: Path) -> None:
     kept = "import torch\n\nWEIGHTS = torch.ones(3).to(device=torch.get_default_device())\n"
     assert _confidence(tmp_path, kept=kept) == (Confidence.HIGH, Severity.ERROR)
+
+
+EXPORTED = """\
+import torch
+from torch import nn
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 3 * torch.ones(2, 2)
+        self.layers = [nn.Linear(2, 2)]
+
+    def forward(self, x):
+        return torch.mul(self.scale, self.layers[0](x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "confidence"),
+    [
+        ("test_export.py", "", Confidence.LOW),
+        ("tests/exporting.py", "", Confidence.LOW),
+        ("test_export.py", "\n\ndef test_there():\n    assert Scaled().cuda()\n", Confidence.HIGH),
+        ("export.py", "", Confidence.HIGH),
+    ],
+)
+def test_a_test_that_names_no_device_runs_what_it_defines_on_the_host(
+    name: str, more: str, confidence: Confidence, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(EXPORTED + more, "utf-8")
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings={"min-confidence": "low"})
+    confidences = {finding.code: finding.confidence for finding in found}
+    assert (confidences["DEV501"], confidences["DEV502"]) == (confidence, confidence)

@@ -41,6 +41,7 @@ Launchers say the index themselves: `int(os.environ["LOCAL_RANK"])`, `accelerato
 - The rank is taken modulo the number of accelerators, or less the first rank of the machine.
 - `LOCAL_RANK`, and a rank within a group: `dist.get_rank(group)`.
 - An argument, also of a function that `torch.multiprocessing.spawn` starts: where it comes from is not known here.
+- The first process alone comes there, `if dist.get_rank() == 0:`: on its machine there is a first accelerator.
 - A condition speaks of machines or of local ranks, or the function counts the accelerators: low.
 - The file starts its processes itself, on this machine, or meets them at `localhost`, or another file of the package
   calls `torch.multiprocessing.spawn`: low. So do tests, benchmarks and notebooks.
@@ -83,6 +84,9 @@ if TYPE_CHECKING:
 _ABOUT_MACHINES = re.compile(r"node|local|single|device_count", re.IGNORECASE)
 """Words of conditions that say how many machines there are, or whether a launcher gives the local rank."""
 
+_IS_FIRST = re.compile(r"rank(?:\(\))? == 0$", re.IGNORECASE)
+"""A condition for the process of rank 0."""
+
 _STARTS_PROCESSES = re.compile(r"multiprocessing\.(?:spawn\.)?(?:spawn|start_processes)$|\.Process$")
 """Of a module or of a context."""
 
@@ -122,6 +126,8 @@ class GlobalRankAsDeviceIndex(Rule):
         return ()
 
     def rank_as_index(self, event: RankAsIndex) -> Iterable[Draft]:
+        if any(decided.holds and _IS_FIRST.search(decided.guard.text) for decided in event.arms):
+            return ()
         self._uses.setdefault((event.scope, id(event.rank.node)), []).append(event)
         return ()
 
