@@ -15,6 +15,7 @@ import libcst as cst
 
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
+from devlint.placement.calls.parted_batches import left_behind, met_by
 from devlint.placement.calls.summaries import arguments_of, place_of
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
@@ -75,8 +76,9 @@ def call_with_values(
 ) -> Value | None:
     """The result of the call for its actual arguments; None if no argument requires inlining.
 
-    So does a function that moves what it is called with, and one that was defined in a walk for another call, where it
-    ``captured`` the values of that. Mismatches of arguments inside the callee are emitted by the caller's evaluation.
+    So does a function that moves what it is called with, one that gets a part of a batch of which another was moved,
+    and one that was defined in a walk for another call, where it ``captured`` the values of that. Mismatches of
+    arguments inside the callee are emitted by the caller's evaluation.
     """
     site = _in_iterations(interp, site)
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
@@ -84,7 +86,8 @@ def call_with_values(
     handed += read_of_derived(interp.program, info, receiver)
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or any(map(_moves_its_argument, site.arguments))
-    if not (handed or given or moves) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    left = left_behind(site)
+    if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = interp.program.holder(info)
@@ -100,6 +103,9 @@ def call_with_values(
             continue
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             calls = ((node, interp.scope), *event.calls)
+            interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
+        elif (argument := met_by(event, left)) is not None:
+            calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed or moves else None
@@ -162,6 +168,7 @@ def _evaluate(
     inner.state.default_device = interp.state.default_device
     inner.state.context_device = interp.state.context_device
     inner.state.on_cpu = interp.state.on_cpu
+    inner.state.moved_groups = dict(interp.state.moved_groups)
     inner.handed_modules = modules
     if captured is not None:
         inner.closure = dict(captured)

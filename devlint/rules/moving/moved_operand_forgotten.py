@@ -209,15 +209,20 @@ class MovedOperandForgotten(Rule):
             # Of `model(**inputs)` what was put into `inputs`.
             kept = self._kept.get((event.scope.qualname, code_of(mine.node), mine.role))
             mine = replace(mine, node=kept) if kept is not None else mine
+            scope = event.scope
+            if event.calls and _is_handed_over(event.calls[0][0]):
+                # It is moved where it came with the batch, and not in the function that it is handed to.
+                node, scope = event.calls[0]
+                mine = replace(mine, node=node)
             item = code_of(mine.node)
             draft = self._reported.get((key, item))
             if draft is None:
                 sibling = self._moves.get(key)
                 draft = _draft(event, mine, theirs, sibling, batch)
-                target = _place_of_sibling(sibling) if sibling is not None else _place_of_model(theirs, event.scope)
-                near = sibling is None or sibling.scope == event.scope
-                repair = _repair(mine, target, self._definitions.node_of(event.scope) if near else None, near=near)
-                draft = self._reported[key, item] = replace(draft, repair=repair)
+                target = _place_of_sibling(sibling) if sibling is not None else _place_of_model(theirs, scope)
+                near = sibling is None or sibling.scope == scope
+                repair = _repair(mine, target, self._definitions.node_of(scope) if near else None, near=near)
+                draft = self._reported[key, item] = replace(draft, scope=scope, repair=repair)
             yield replace(draft)
             return
 
@@ -235,6 +240,13 @@ class MovedOperandForgotten(Rule):
             if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and (named or leaf.symbol.key in self._objects)):
                 return leaf.symbol
         return None
+
+
+def _is_handed_over(node: cst.CSTNode) -> bool:
+    """Whether a place of a call is an argument with a name: of a whole call it is not said which argument it is."""
+    import libcst as cst
+
+    return isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
 
 
 def _is_item(event: Moved, batch: Symbol) -> bool:
