@@ -179,8 +179,8 @@ def launching(recorder: Recorder, func: Any, args: Sequence[Any], kwargs: Mappin
     written = {id(value) for value in _written(func, args, kwargs)}
     for role, tensor in _tensors(func, args, kwargs):
         trace = trace_of(tensor)
-        if trace is None:
-            continue
+        if trace is None or (recorder.machine.device_of(tensor) == CPU and not trace.queued):
+            continue  # the host computes in order: of its memory a stream waits for queued copies alone
         if trace.at and not recorder.ordering.is_over_for(stream, trace.on, trace.at):
             _tell_race(recorder, func, role, tensor, trace, stream)
         if id(tensor) in written:
