@@ -13,6 +13,7 @@ from devlint.source.gate import Refusal
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import ParsedFile
     from devlint.placement.syntax.counterparts import Counterparts
@@ -59,25 +60,28 @@ class MetScopes:
 def met_scopes(file: ParsedFile, names: Collection[str]) -> MetScopes:
     """Those scopes of another file that have these qualified names."""
     numbers = set(definitions_of(file.index, names))
-    outlined = ((info, info.outlined.number) for info in file.index.functions.values() if info.outlined is not None)
-    definitions = {number: info.node for info, number in outlined if number in numbers}
+    definitions = {number: info.node for number, info in outlined(file.index) if number in numbers}
     outside = any(is_outside(file.index, name) for name in names)
     return MetScopes(file.text, file.outline, file.tree if outside else None, definitions)
 
 
+def outlined(index: FileIndex) -> Iterator[tuple[int, FunctionInfo]]:
+    """The definitions of a file that stand in no other one, with their numbers."""
+    for info in index.functions.values():
+        if info.outlined is not None:
+            yield info.outlined.number, info
+
+
 def definitions_of(index: FileIndex, names: Collection[str]) -> Iterator[int]:
     """The numbers of definitions around or inside of the scopes of these names."""
-    for info in index.functions.values():
-        if info.outlined is not None and any(
-            _is_in(name, info.qualname) or _is_in(info.qualname, name) for name in names
-        ):
-            yield info.outlined.number
+    for number, info in outlined(index):
+        if any(_is_in(name, info.qualname) or _is_in(info.qualname, name) for name in names):
+            yield number
 
 
 def is_outside(index: FileIndex, name: str) -> bool:
     """Whether the scope of that name is none of a definition."""
-    outlined = (info.qualname for info in index.functions.values() if info.outlined is not None)
-    return not any(_is_in(name, definition) for definition in outlined)
+    return not any(_is_in(name, info.qualname) for _, info in outlined(index))
 
 
 def _is_in(name: str, scope: str) -> bool:

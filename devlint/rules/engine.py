@@ -149,19 +149,21 @@ def _drafts(
     ]
     drafts = as_the_package_bears_out(drafts, text, project, file)
     if any(_rests_on_the_default(*one) for one in drafts) and works_on_the_default_device(text, project, file):
-        drafts = [
-            (rule, replace(draft, confidence=Confidence.LOW) if _rests_on_the_default(rule, draft) else draft)
-            for rule, draft in drafts
-        ]
+        drafts = _lowered(drafts, _rests_on_the_default)
     stays = any(is_a_test_of_the_host(draft.scope.role, text) for _, draft in drafts[:1])
     if stays or (drafts and imports_what_is_missing(tree, project, file)):
-        return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
+        return _lowered(drafts, lambda rule, draft: True)
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
-        return [
-            (rule, draft if rule.of_callers_models else replace(draft, confidence=Confidence.LOW))
-            for rule, draft in drafts
-        ]
+        return _lowered(drafts, lambda rule, draft: not rule.of_callers_models)
     return drafts
+
+
+def _lowered(drafts: Drafts, is_a_guess: Callable[[Rule, Draft], bool]) -> Drafts:
+    """The drafts, with low confidence where one is a guess."""
+    return [
+        (rule, replace(draft, confidence=Confidence.LOW) if is_a_guess(rule, draft) else draft)
+        for rule, draft in drafts
+    ]
 
 
 def _rests_on_the_default(rule: Rule, draft: Draft) -> bool:

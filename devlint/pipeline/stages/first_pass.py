@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devlint.pipeline.scope_layout import MetScopes, definitions_of, is_outside, met_scopes
+from devlint.pipeline.scope_layout import MetScopes, definitions_of, is_outside, met_scopes, outlined
 from devlint.records import dataclass
 from devlint.source.gate import Refusal
 
@@ -140,9 +140,9 @@ def _bodies_to_change(index: FileIndex, drafts: Drafts) -> Iterator[int]:
 
     changes = (change for _, draft in drafts if draft.repair is not None for change in draft.repair.changes)
     defaults = {id(change.default) for change in changes if isinstance(change, ChooseInBody)}
-    for info in index.functions.values() if defaults else ():
-        if info.outlined is not None and any(id(node) in defaults for node in descend(info.header.params)):
-            yield info.outlined.number
+    for number, info in outlined(index) if defaults else ():
+        if any(id(node) in defaults for node in descend(info.header.params)):
+            yield number
 
 
 class Reading:
@@ -187,8 +187,7 @@ class Reading:
         read = MetScopes(self._text, self._outline, skeleton, bare).lay_out(self._parser, found)
         if not module_level:
             return found, self.index.whole
-        outlined = ((info, info.outlined.number) for info in self.index.functions.values() if info.outlined is not None)
-        headers = {id(found.of(info.header)): (info, number) for info, number in outlined}
+        headers = {id(found.of(info.header)): (info, number) for number, info in outlined(self.index)}
 
         def whole(function: cst.FunctionDef) -> cst.FunctionDef:
             info, number = headers.get(id(function), (None, -1))

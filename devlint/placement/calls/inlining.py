@@ -15,7 +15,7 @@ import libcst as cst
 
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
-from devlint.placement.calls.parted_batches import left_behind, met_by
+from devlint.placement.calls.parted_batches import met_by, parted_items
 from devlint.placement.calls.summaries import arguments_of, place_of
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
@@ -86,7 +86,7 @@ def call_with_values(
     handed += read_of_derived(interp.program, info, receiver)
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or any(map(_moves_its_argument, site.arguments))
-    left = left_behind(site)
+    left = parted_items(site)
     if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node

@@ -20,7 +20,7 @@ Left = tuple[Step, cst.CSTNode]
 """How an item came with its batch, and the argument that it is."""
 
 
-def left_behind(site: CallSite) -> list[Left]:
+def parted_items(site: CallSite) -> list[Left]:
     """The arguments that are where their batch came, beside others of it that are elsewhere."""
     drawn = [
         (argument.value.device, argument.value.provenance.first, argument.node)
