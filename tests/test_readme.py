@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -208,6 +209,21 @@ def test_the_hooks_environment_has_no_torch() -> None:
     }  # fmt: skip
 
 
+def _ci_block(name: str) -> list[str]:
+    block = re.search(rf"^<!-- ci: {name} -->\n```sh\n([^`]+)```$", README, re.M)
+    assert block is not None
+    return block[1].splitlines()
+
+
 @pytest.mark.parametrize("name", ["install", "test"])
 def test_ci_finds_its_commands(name: str) -> None:
-    assert re.search(rf"^<!-- ci: {name} -->\n```sh\npip install .*\n```$", README, re.M)
+    assert _ci_block(name)[0].startswith("pip install ")
+
+
+def test_the_gate_runs_every_test_once() -> None:
+    traced, rest = (shlex.split(line) for line in _ci_block("test") if line.startswith("pytest "))
+    folders = [word for word in traced if word.startswith("tests/")]
+    assert folders
+    assert all((ROOT / folder).is_dir() for folder in folders)
+    assert [after for word, after in itertools.pairwise(rest) if word == "--ignore"] == folders
+    assert not any(word.startswith("tests") for word in rest if word not in folders)
