@@ -75,7 +75,7 @@ def _keeper(interp: Interpreter) -> Self | None:
 def _registered_by(info: FunctionInfo) -> Iterator[_Registers]:
     names = {parameter.name.value for parameter in parameters_of(info.node)}
     for node in descend(info.node.body):
-        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        if type(node) is not cst.Call or type(node.func) is not cst.Attribute:
             continue
         method, given = node.func.attr.value, [argument.value for argument in node.args]
         if method not in _METHODS or not isinstance(node.func.value, cst.Name) or len(given) < 2:

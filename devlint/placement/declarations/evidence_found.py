@@ -225,8 +225,8 @@ _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE
 
 
 def names_of(node: cst.BaseExpression) -> list[str]:
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return [node.value]
-    if isinstance(node, (cst.List, cst.Tuple)):
-        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
+    if type(node) is cst.Tuple or type(node) is cst.List:
+        return [element.value.value for element in node.elements if type(element.value) is cst.Name]
     return []

@@ -37,6 +37,18 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
     return found
 
 
+def calls_of_attributes(node: FunctionNode) -> dict[str, tuple[cst.Call, ...]]:
+    """The calls of methods of ``self.name``, by that name, in source order."""
+    found: dict[str, list[cst.Call]] = {}
+    for child in descend(node.body):
+        if type(child) is not cst.Call or type(child.func) is not cst.Attribute:
+            continue
+        held = child.func.value
+        if type(held) is cst.Attribute and type(held.value) is cst.Name and held.value.value == "self":
+            found.setdefault(held.attr.value, []).append(child)
+    return {name: tuple(calls) for name, calls in found.items()}
+
+
 _STAYS = frozenset(
     """
     detach detach_ clone contiguous float half double long int bool requires_grad_ view view_as reshape flatten

@@ -158,14 +158,6 @@ def _transfers(method: FunctionInfo, name: str, ways: Container[str]) -> Iterato
     """The calls of ``self.name.to`` and the like. Only what mentions the attribute at all is read."""
     if name not in method.own.mentioned:
         return
-    for node in descend(method.node.body):
-        if (
-            isinstance(node, cst.Call)
-            and isinstance(function := node.func, cst.Attribute)
-            and function.attr.value in ways
-            and isinstance(held := function.value, cst.Attribute)
-            and held.attr.value == name
-            and isinstance(held.value, cst.Name)
-            and held.value.value == "self"
-        ):
-            yield node
+    for call in method.calls_of_attributes.get(name, ()):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ways:
+            yield call
