@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -54,6 +53,7 @@ from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
 from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
+from devlint.records import replace
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:

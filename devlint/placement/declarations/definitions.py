@@ -15,7 +15,7 @@ from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base, kind_of_own_base, listed_kind
 from devlint.placement.declarations.method_resolution import c3_merge
-from devlint.placement.declarations.names_read import loop_variables, reads_of_names
+from devlint.placement.declarations.names_read import bound_names, loop_variables, reads_of_names
 from devlint.placement.declarations.self_attributes import calls_of_attributes, own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.semantics import library_models
@@ -78,6 +78,7 @@ class FunctionInfo:
     _names: frozenset[str] | None = None
     _reads: Mapping[str, int] | None = None
     _loop_variables: frozenset[str] | None = None
+    _bound_names: tuple[frozenset[str] | None] | None = None
     _calls_of_attributes: Mapping[str, tuple[cst.Call, ...]] | None = None
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
@@ -150,6 +151,14 @@ class FunctionInfo:
         if self._loop_variables is None:
             self._loop_variables = loop_variables(node)
         return self._loop_variables
+
+    @property
+    def bound_names(self) -> frozenset[str] | None:
+        """The names that it binds, or may bind (:func:`names_read.bound_names`)."""
+        node = self.node
+        if self._bound_names is None:
+            self._bound_names = (bound_names(node),)
+        return self._bound_names[0]
 
     @property
     def calls_of_attributes(self) -> Mapping[str, tuple[cst.Call, ...]]:
@@ -239,6 +248,7 @@ class ClassInfo:
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
     _construction: tuple[FunctionInfo, ...] | None = None
+    _builders: tuple[FunctionInfo, ...] | None = None
     _assigned_outside_init: Mapping[str, tuple[FunctionInfo, ...]] | None = None
     _members: frozenset[str] | None = None
     _annotated_fields: tuple[tuple[str, str], ...] | None = None
@@ -279,9 +289,11 @@ class ClassInfo:
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
-        kept = self.methods["__init__"].stores if self.construction else frozenset()
-        building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
-        return tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
+        if self._builders is None:
+            kept = self.methods["__init__"].stores if self.construction else frozenset()
+            building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
+            self._builders = tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
+        return self._builders
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:

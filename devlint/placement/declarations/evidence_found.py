@@ -84,7 +84,10 @@ class Found:
     def note(self, name: str, sign: Sign) -> None:
         if self.tested and name in self.tested:
             return
-        self._signs.setdefault(name, set()).add(sign)
+        signs = self._signs.get(name)
+        if signs is None:
+            signs = self._signs[name] = set()
+        signs.add(sign)
         if sign.shows in _OTHERWISE and name not in self.bound:
             self._otherwise.add(name)
 

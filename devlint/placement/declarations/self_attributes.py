@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import FunctionNode, descend
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes
 from devlint.source.outline import REGISTERING, OwnNames
 
 
@@ -40,7 +40,7 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
 def calls_of_attributes(node: FunctionNode) -> dict[str, tuple[cst.Call, ...]]:
     """The calls of methods of ``self.name``, by that name, in source order."""
     found: dict[str, list[cst.Call]] = {}
-    for child in descend(node.body):
+    for child in inner_nodes(node.body):
         if type(child) is not cst.Call or type(child.func) is not cst.Attribute:
             continue
         held = child.func.value
@@ -94,7 +94,7 @@ def _is_attribute(node: cst.CSTNode | None, name: str) -> bool:
 
 def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpression | None]]:
     # Types are compared by identity: this asks every node of each constructor.
-    for child in descend(node):
+    for child in inner_nodes(node):
         if type(child) not in _ASSIGNMENTS:
             continue
         targets: list[cst.BaseExpression] = []
@@ -129,7 +129,7 @@ _ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})
 
 
 def _registered(node: FunctionNode) -> Iterator[str]:
-    for child in descend(node.body):
+    for child in inner_nodes(node.body):
         if type(child) is cst.Call and _registers(child):
             for argument in child.args:
                 yield from _attributes(argument.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +14,7 @@ from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol, is_accelerator, is_set_as_device
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.syntax.nodes import descend, string_value
+from devlint.records import replace
 from devlint.source.outline import PLACING
 
 if TYPE_CHECKING:
