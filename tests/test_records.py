@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,28 @@ def test_they_are_replaced_and_sent_to_other_processes_like_any() -> None:
     assert dataclasses.replace(Pair(1, "a"), second="b") == Pair(1, "b")
     assert pickle.loads(pickle.dumps(Pair(1, "a", 5))).beside == 5
     assert not hasattr(Pair(1), "__dict__")
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    given: tuple[int, ...]
+    name: str = ""
+    first: int | None = dataclasses.field(default=None, init=False)
+
+
+def test_a_replaced_one_has_all_other_fields() -> None:
+    pair = replace(Pair(1, "a", 2), second="b")
+    assert (pair.first, pair.second, pair.beside) == (1, "b", 2)
+    assert replace(Named("a"), name="b") == Named("b")
+    with pytest.raises(AttributeError):
+        replace(Pair(1), third=3)  # type: ignore[call-arg]
+
+
+def test_what_is_found_out_about_one_is_not_handed_to_its_replacement() -> None:
+    asked = Asked((1, 2), "a")
+    asked.first = 1
+    found = replace(asked, given=(3, 4))
+    assert (found.given, found.name, found.first) == ((3, 4), "a", None)
 
 
 def test_the_type_checker_refuses_an_assignment(tmp_path: Path) -> None:

@@ -183,8 +183,10 @@ def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
 
     for event in events:
         for rule, handler in handlers.get(type(event), ()):
-            for draft in handler(event):
-                yield rule, draft
+            # Nearly all have nothing to say, and an empty tuple.
+            if drafts := handler(event):
+                for draft in drafts:
+                    yield rule, draft
         if isinstance(event, DeviceMismatch):
             yield from _claimed(event, claimants)
     for rule in rules:

@@ -150,10 +150,40 @@ def _has_long_statement(tree: ast.Module, text: str) -> bool:
         if last is not None and not is_long(first, last):
             continue  # nor is anything in it
         inner = statements_in(node)
-        if is_long(first, _first_line_of(inner[0]) if inner else last or first):
+        if is_long(first, _first_line_of(inner[0]) if inner else last or first) and not _is_made_of_short(node, starts):
             return True
         stack.extend(inner)
     return False
+
+
+def _is_made_of_short(statement: ast.AST, starts: list[int]) -> bool:
+    """Whether a simple statement is long by a table or a call with many items, none of which is."""
+    if isinstance(statement, ast.Assign):
+        parts: list[ast.expr] = [*statement.targets, statement.value]
+    elif isinstance(statement, (ast.Expr, ast.Return)) and statement.value is not None:
+        parts = [statement.value]
+    else:
+        return False
+    return sum(_tokens(part, starts) + 1 for part in parts) <= MAX_EXPRESSION_TOKENS
+
+
+def _tokens(node: ast.expr, starts: list[int]) -> int:
+    """At most so many tokens of an expression stand in no brackets of its own; too many if some in brackets may be."""
+    characters = starts[node.end_lineno or -1] - starts[node.lineno - 1]
+    if characters <= MAX_EXPRESSION_TOKENS // 4:
+        return characters
+    if isinstance(node, ast.Dict):
+        keys = (0 if key is None else _tokens(key, starts) for key in node.keys)
+        inside = [key + _tokens(value, starts) + 2 for key, value in zip(keys, node.values, strict=True)]
+        return 2 if max(inside, default=0) <= MAX_EXPRESSION_TOKENS else characters
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        longest = max((_tokens(item, starts) + 1 for item in node.elts), default=0)
+        return 2 + (longest if isinstance(node, ast.Tuple) or longest > MAX_EXPRESSION_TOKENS else 0)
+    if isinstance(node, ast.Call):
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        longest = max((_tokens(item, starts) + 3 for item in given), default=0)
+        return _tokens(node.func, starts) + (2 if longest <= MAX_EXPRESSION_TOKENS else characters)
+    return characters
 
 
 def statements_in(node: ast.AST) -> list[ast.AST]:

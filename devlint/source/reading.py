@@ -47,10 +47,15 @@ def read_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
             raise _too_large(name, found.st_size, most_bytes)
         parts: list[bytes] = []
         left = most_bytes + 1
-        # What the size says is a hint: files of /proc have none, and a file may grow.
-        while left and (part := file.read(min(left, max(found.st_size + 1, _READ_AT_ONCE)))):
+        # What the size says is a hint: files of /proc have none, and a file may grow. One byte is asked for beyond it,
+        # so that a file of the size that it says to have is read at once.
+        asked = found.st_size + 1 if found.st_size else _READ_AT_ONCE
+        while left and (part := file.read(min(left, asked))):
             parts.append(part)
             left -= len(part)
+            if len(part) == found.st_size:
+                break
+            asked = _READ_AT_ONCE
     if not left:
         raise _too_large(name, most_bytes + 1, most_bytes)
     return parts[0] if len(parts) == 1 else b"".join(parts)

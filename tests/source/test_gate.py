@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import warnings
 
 import pytest
@@ -74,6 +75,8 @@ def test_a_long_expression_is_refused_at_the_token_that_is_too_much() -> None:
         "def f():\n" + "    x = g(1)\n" * 5_000,
         "x = '''" + "words " * 20_000 + "'''\n",
         "match x:\n" + "    case 1:\n        pass\n" * 2_000,
+        "x = {\n" + "    'a': dict(b=[1, 2], c=f(d)),\n" * 2_000 + "}\n",
+        "f(\n" + "    (1, 2),\n" * 2_000 + ")\n",
     ],
 )
 def test_long_files_of_short_expressions_pass(text: str) -> None:
@@ -98,6 +101,21 @@ def test_the_cheap_test_sees_every_long_expression() -> None:
         text = template.format(chain)
         tree = ast.parse(template.format("[" + ", ".join(["a"] * 6_700) + "]"))
         assert too_deep(text, tree) is not None, template
+
+
+@pytest.mark.parametrize(
+    ("table", "item"),
+    [
+        *itertools.product(["x = [{}]\n", "f({})\n"], ["{}", "*{}", "f({})", "[{}]", "{{1: {}}}", "g(b=[{}])"]),
+        *itertools.product(["x = {{1: 2, {}}}\n", "x: int = {{3: 4, {}}}\n"], ["{}: 5", "6: {}", "**{}", "7: f({})"]),
+        ("x = a, {}\n", "{}"),
+        ("f(b={})\n", "{}"),
+    ],
+)
+def test_a_long_expression_is_found_in_a_table(table: str, item: str) -> None:
+    rows = "1,\n" * 10 if "[" in table else ""
+    text = table.format(rows + item.format("(" + " and\n".join(["a"] * 5_000) + ")"))
+    assert too_deep(text, ast.parse(text)) is not None
 
 
 def test_a_null_byte_is_final_because_libcst_would_accept_it() -> None:

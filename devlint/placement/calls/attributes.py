@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -44,6 +43,7 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state import ranks
 from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.records import replace
 from devlint.semantics import Dim, DType, library_models
 
 if TYPE_CHECKING:

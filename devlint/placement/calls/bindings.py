@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -53,7 +52,8 @@ from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
-from devlint.placement.syntax.nodes import code_of, descend, dotted, literal, path_of
+from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
+from devlint.records import replace
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -390,14 +390,3 @@ def delete(interp: Interpreter, target: cst.BaseExpression) -> None:
     path = path_of(target)
     if path is not None:
         interp.state.store(path, NOTHING)
-
-
-def reads_of(node: cst.CSTNode, name: str) -> int:
-    """How often a definition reads a local name, including its nested definitions."""
-    stores = reads = 0
-    for child in descend(node):
-        if type(child) is cst.AssignTarget and isinstance(child.target, cst.Name):
-            stores += child.target.value == name
-        elif type(child) is cst.Name:
-            reads += child.value == name
-    return reads - stores

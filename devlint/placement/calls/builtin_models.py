@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -42,6 +41,7 @@ from devlint.placement.operations.operands import Bound, element_nodes
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import as_number
 from devlint.placement.syntax.nodes import code_of, descend, dotted
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

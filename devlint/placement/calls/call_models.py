@@ -6,7 +6,6 @@ Functions of other libraries are in their tables (:mod:`devlint.placement.calls.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -40,6 +39,7 @@ from devlint.placement.state import contexts, streams
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import replace
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_functional, is_unplaced_context, library_of
 

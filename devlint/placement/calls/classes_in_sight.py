@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from devlint.placement.declarations.class_body import annotated_fields, set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import HAS_MEMBERS
 from devlint.placement.declarations.evidence_docstrings import documented_parameters
@@ -63,10 +62,4 @@ def _having(program: Program, members: frozenset[str]) -> Iterator[tuple[str, Cl
 
 def _has(info: ClassInfo, member: str) -> bool:
     """Whether the class defines a method, or sets, declares, assigns or registers an attribute."""
-    return any(
-        member in one.methods
-        or set_value(one.node, member) is not None
-        or any(field == member for field, _ in annotated_fields(one.node))
-        or any(member in method.stores or member in method.own.registered for method in one.methods.values())
-        for one in info.order
-    )
+    return any(member in one.members for one in info.order)

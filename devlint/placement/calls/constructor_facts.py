@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.constructor_parts import registered_attributes
@@ -15,6 +14,7 @@ from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_r
 from devlint.placement.domain.lattice import CPU, SameAs, may_be_cpu
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -72,6 +71,7 @@ from devlint.placement.state import ranks
 from devlint.placement.state.handed_on_modules import note_handed_on
 from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted, path_of
+from devlint.records import replace
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context
 
@@ -105,6 +105,8 @@ def _tell(
 ) -> None:
     left_out = interp.take_left_out(node)
     note_handed_on(interp, name, site)
+    if interp.muted:
+        return
     guarded = interp.tries > 0 or interp.seconds > 0 or interp.under_device_guard
     interp.emit(
         Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out, guarded)
@@ -114,18 +116,18 @@ def _tell(
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
     """The arguments, evaluated in order. Of a type test only the tested value: the types are read by name."""
     tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
-    given = tuple(
-        Argument(
-            interp.evaluate(argument.value),
-            argument.value,
-            argument.keyword.value if argument.keyword is not None else None,
-            argument.star,
+    evaluate = interp.evaluate
+    given: list[Argument] = []
+    for written in node.args[:1] if tests else node.args:
+        keyword = written.keyword
+        argument = Argument(
+            evaluate(written.value), written.value, None if keyword is None else keyword.value, written.star
         )
-        for argument in (node.args[:1] if tests else node.args)
-    )
-    if any(argument.star for argument in given):
-        given = tuple(one for argument in given for one in _with_items(argument))
-    return CallSite(node, given)
+        if argument.star:
+            given += _with_items(argument)
+        else:
+            given.append(argument)
+    return CallSite(node, tuple(given))
 
 
 def _with_items(argument: Argument) -> Iterator[Argument]:

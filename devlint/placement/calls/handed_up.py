@@ -7,7 +7,6 @@ class says there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.placement.calls.summaries import substitute, symbol_key
@@ -18,6 +17,7 @@ from devlint.placement.domain.class_facts import ClassFacts
 from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

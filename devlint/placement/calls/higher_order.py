@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -20,6 +19,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
+from devlint.records import replace
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ are reported at the call: others are reported for the callee itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -57,6 +56,7 @@ from devlint.placement.state import first_rounds
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.records import replace
 from devlint.semantics import Relation
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ its effect and options, and returns the value of the call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import libcst as cst
 
@@ -38,6 +37,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import replace
 from devlint.semantics import Dim, DType, Operation
 
 

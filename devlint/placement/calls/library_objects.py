@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.placement.syntax.nodes import descend, path_of
+from devlint.records import replace
 from devlint.semantics import Dim, library_models
 
 if TYPE_CHECKING:

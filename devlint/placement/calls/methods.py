@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -66,6 +65,7 @@ from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
 from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
+from devlint.records import replace
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -50,6 +49,7 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +13,7 @@ from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_accelera
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.ranks import note_index
+from devlint.records import replace
 from devlint.semantics import Clash, Operation, Relation, Rule
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -56,6 +55,7 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.records import replace
 from devlint.semantics import Dim, ModuleInfo, library_models
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
@@ -39,6 +38,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.held_modules import is_called_here, placed_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
+from devlint.records import replace
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:

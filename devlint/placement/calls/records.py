@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import NOTHING, Container, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
@@ -53,7 +52,7 @@ def _fields(info: ClassInfo) -> Iterator[str]:
     """Names of the fields, those of base classes first."""
     seen: set[str] = set()
     for one in reversed(info.order):
-        for name, annotation in annotated_fields(one.node):
+        for name, annotation in one.annotated_fields:
             if name not in seen and "ClassVar" not in annotation:
                 seen.add(name)
                 yield name

@@ -8,10 +8,9 @@ import libcst as cst
 
 from devlint.placement.calls.callers import is_declared_openly
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallRefused
-from devlint.placement.syntax.nodes import descend, parameters_of
+from devlint.placement.syntax.nodes import parameters_of
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:
@@ -58,27 +57,8 @@ def note_unbound_name(interp: Interpreter, node: cst.Name) -> None:
 
 def _binds(info: FunctionInfo, name: str) -> bool:
     """Whether a node of the definition, or of one inside of it, binds the name or may do so."""
-    return any(_is_binding(node, name) for node in descend(info.node))
-
-
-def _is_binding(node: cst.CSTNode, name: str) -> bool:
-    match node:
-        case cst.Param() | cst.FunctionDef() | cst.ClassDef() | cst.NameItem():
-            return node.name.value == name
-        case cst.Assign():
-            return any(_names(target.target, name) for target in node.targets)
-        case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
-            return _names(node.target, name)
-        case cst.AsName() | cst.MatchAs() | cst.MatchStar() | cst.MatchMapping():
-            held = node.rest if isinstance(node, cst.MatchMapping) else node.name
-            return held is not None and _names(held, name)
-        case cst.Import() | cst.ImportFrom():
-            return isinstance(node.names, cst.ImportStar) or name in dict(imported_names(node))
-    return False
-
-
-def _names(target: cst.CSTNode, name: str) -> bool:
-    return any(isinstance(node, cst.Name) and node.value == name for node in descend(target))
+    bound = info.bound_names
+    return bound is None or name in bound
 
 
 _ANYWHERE = frozenset(

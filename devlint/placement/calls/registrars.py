@@ -6,7 +6,6 @@ defines, or a method of the class. Another arm of it may keep a parameter.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,8 +13,8 @@ import libcst as cst
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.domain.abstract_values import Constant, Kind, Self, Tensor
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import descend, parameters_of
-from devlint.records import dataclass
+from devlint.placement.syntax.nodes import descend, inner_nodes, parameters_of
+from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +73,8 @@ def _keeper(interp: Interpreter) -> Self | None:
 
 def _registered_by(info: FunctionInfo) -> Iterator[_Registers]:
     names = {parameter.name.value for parameter in parameters_of(info.node)}
-    for node in descend(info.node.body):
-        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+    for node in inner_nodes(info.node.body):
+        if type(node) is not cst.Call or type(node.func) is not cst.Attribute:
             continue
         method, given = node.func.attr.value, [argument.value for argument in node.args]
         if method not in _METHODS or not isinstance(node.func.value, cst.Name) or len(given) < 2:

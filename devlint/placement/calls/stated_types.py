@@ -6,7 +6,6 @@ knows of a value is not replaced. An annotation says nothing of the place, which
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,6 +27,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Devic
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, string_value
+from devlint.records import replace
 from devlint.source.dependency_parts import IMPORTS
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -44,6 +43,7 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind, exte
 from devlint.placement.domain.symbols import HANDED_ON, module_symbol
 from devlint.placement.state.devices import device_called
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

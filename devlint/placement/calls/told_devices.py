@@ -12,7 +12,7 @@ from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceTold
 from devlint.placement.domain.lattice import CPU
-from devlint.placement.syntax.nodes import code_of, descend, parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -55,7 +55,7 @@ def _chooses_itself(info: FunctionInfo, name: str) -> bool:
     if name not in info.names:
         return False
     is_switch = name in SWITCHES  # both of its arms are what it is for
-    for child in descend(info.node.body):
+    for child in inner_nodes(info.node.body):
         match child:
             case cst.Assign(targets=targets) if any(_is(target.target, name) for target in targets):
                 return True

@@ -6,7 +6,6 @@ It works where its inputs are, so they have to be on one device.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
@@ -20,6 +19,7 @@ from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import dotted
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

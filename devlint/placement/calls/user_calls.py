@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
@@ -60,6 +59,7 @@ from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
 from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.records import replace
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:

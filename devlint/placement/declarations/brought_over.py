@@ -33,26 +33,28 @@ def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None)
     no_use: set[int] = set()
     is_read = False
     for part in descend(node.body):
-        if isinstance(part, cst.Attribute) and ATTRIBUTES.get(part.attr.value) is MOVED and _is_it(part.value, name):
-            return True
-        if isinstance(part, cst.Attribute) and isinstance(part.value, cst.Name) and part.value.value == name:
-            if part.attr.value in _TELLS_OF_ITSELF:
+        # Types are compared by identity: this asks the nodes of each definition, once for each of its parameters.
+        if type(part) is cst.Attribute:
+            if ATTRIBUTES.get(part.attr.value) is MOVED and _is_it(part.value, name):
+                return True
+            if part.attr.value in _TELLS_OF_ITSELF and type(part.value) is cst.Name and part.value.value == name:
                 no_use.add(id(part.value))
                 is_read = True
-        elif isinstance(part, cst.AssignTarget):
+        elif type(part) is cst.AssignTarget:
             several = isinstance(part.target, (cst.Tuple, cst.List))
             no_use.update(map(id, descend(part.target) if several else [part.target]))
-        elif isinstance(part, cst.Comparison):
+        elif type(part) is cst.Comparison:
             no_use.add(id(part.left))
-        elif isinstance(part, (cst.For, cst.CompFor)):
+        elif type(part) is cst.For or type(part) is cst.CompFor:
             no_use.add(id(part.iter))
             is_read = is_read or dotted(part.iter) == name
-        elif isinstance(part, cst.Call) and helper is not None and helper(part, name):
-            return True
-        elif isinstance(part, cst.Call) and _reads_alone(part):
-            no_use.update(id(argument.value) for argument in part.args)
-            is_read = is_read or any(dotted(argument.value) == name for argument in part.args)
-        elif isinstance(part, cst.Name) and part.value == name and id(part) not in no_use:
+        elif type(part) is cst.Call:
+            if helper is not None and helper(part, name):
+                return True
+            if _reads_alone(part):
+                no_use.update(id(argument.value) for argument in part.args)
+                is_read = is_read or any(dotted(argument.value) == name for argument in part.args)
+        elif type(part) is cst.Name and part.value == name and id(part) not in no_use:
             return False
     return is_read
 

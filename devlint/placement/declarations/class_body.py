@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from devlint.placement.syntax.nodes import body_of, code_of
@@ -38,10 +40,19 @@ def set_value(node: cst.ClassDef, name: str) -> cst.BaseExpression | None:
     return None
 
 
+def set_names(node: cst.ClassDef) -> Iterator[str]:
+    """The attributes that the body sets to something."""
+    for statement in body_of(node.body):
+        if type(statement) is cst.Assign:
+            yield from (one.target.value for one in statement.targets if type(one.target) is cst.Name)
+        elif type(statement) is cst.AnnAssign and statement.value is not None and type(statement.target) is cst.Name:
+            yield statement.target.value
+
+
 def annotated_fields(node: cst.ClassDef) -> list[tuple[str, str]]:
     """Names annotated in a class body, with their annotations' source, in order."""
     return [
         (statement.target.value, code_of(statement.annotation.annotation))
         for statement in body_of(node.body)
-        if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name)
+        if type(statement) is cst.AnnAssign and type(statement.target) is cst.Name
     ]

@@ -9,13 +9,14 @@ from typing import Any, Protocol, TypeVar
 
 import libcst as cst
 
-from devlint.placement.declarations.class_body import names_blocks
+from devlint.placement.declarations.class_body import annotated_fields, names_blocks, set_names
 from devlint.placement.declarations.construction import parts_of_constructor
 from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base, kind_of_own_base, listed_kind
 from devlint.placement.declarations.method_resolution import c3_merge
-from devlint.placement.declarations.self_attributes import own_names, stored_expressions
+from devlint.placement.declarations.names_read import bound_names, loop_variables, reads_of_names
+from devlint.placement.declarations.self_attributes import calls_of_attributes, own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.semantics import library_models
 from devlint.source.dependency_parts import IMPORTS, body_part
@@ -75,6 +76,10 @@ class FunctionInfo:
     _stored_expressions: Mapping[str, tuple[cst.BaseExpression | None, ...]] | None = None
     _signs: frozenset[str] | None = None
     _names: frozenset[str] | None = None
+    _reads: Mapping[str, int] | None = None
+    _loop_variables: frozenset[str] | None = None
+    _bound_names: tuple[frozenset[str] | None] | None = None
+    _calls_of_attributes: Mapping[str, tuple[cst.Call, ...]] | None = None
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
 
@@ -90,7 +95,7 @@ class FunctionInfo:
 
     def forget(self) -> None:
         """Drop references that form cycles."""
-        self.owner = self._parse = self._stored_expressions = None
+        self.owner = self._parse = self._stored_expressions = self._calls_of_attributes = None
         self.closure = {}
 
     @property
@@ -130,6 +135,38 @@ class FunctionInfo:
         if self._names is None:
             self._names = frozenset(child.value for child in descend(body) if type(child) is cst.Name)
         return self._names
+
+    @property
+    def reads(self) -> Mapping[str, int]:
+        """How often the definition reads each name, its nested definitions included."""
+        node = self.node
+        if self._reads is None:
+            self._reads = reads_of_names(node)
+        return self._reads
+
+    @property
+    def loop_variables(self) -> frozenset[str]:
+        """The names in the targets of its ``for`` statements."""
+        node = self.node
+        if self._loop_variables is None:
+            self._loop_variables = loop_variables(node)
+        return self._loop_variables
+
+    @property
+    def bound_names(self) -> frozenset[str] | None:
+        """The names that it binds, or may bind (:func:`names_read.bound_names`)."""
+        node = self.node
+        if self._bound_names is None:
+            self._bound_names = (bound_names(node),)
+        return self._bound_names[0]
+
+    @property
+    def calls_of_attributes(self) -> Mapping[str, tuple[cst.Call, ...]]:
+        """The calls of methods of ``self.name``, by that name (:func:`self_attributes.calls_of_attributes`)."""
+        node = self.node
+        if self._calls_of_attributes is None:
+            self._calls_of_attributes = calls_of_attributes(node)
+        return self._calls_of_attributes
 
     @property
     def is_generator(self) -> bool:
@@ -211,7 +248,26 @@ class ClassInfo:
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
     _construction: tuple[FunctionInfo, ...] | None = None
+    _builders: tuple[FunctionInfo, ...] | None = None
     _assigned_outside_init: Mapping[str, tuple[FunctionInfo, ...]] | None = None
+    _members: frozenset[str] | None = None
+    _annotated_fields: tuple[tuple[str, str], ...] | None = None
+
+    @property
+    def annotated_fields(self) -> tuple[tuple[str, str], ...]:
+        """Names annotated in its body, with their annotations' source, in order."""
+        if self._annotated_fields is None:
+            self._annotated_fields = tuple(annotated_fields(self.node))
+        return self._annotated_fields
+
+    @property
+    def members(self) -> frozenset[str]:
+        """What its own body defines, sets, declares, assigns to ``self`` or registers."""
+        if self._members is None:
+            of_methods = (names for one in self.methods.values() for names in (one.stores, one.own.registered))
+            fields = (name for name, _ in self.annotated_fields)
+            self._members = frozenset(self.methods).union(set_names(self.node), fields, *of_methods)
+        return self._members
 
     @property
     def splits(self) -> bool:
@@ -233,9 +289,11 @@ class ClassInfo:
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
-        kept = self.methods["__init__"].stores if self.construction else frozenset()
-        building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
-        return tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
+        if self._builders is None:
+            kept = self.methods["__init__"].stores if self.construction else frozenset()
+            building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
+            self._builders = tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
+        return self._builders
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:

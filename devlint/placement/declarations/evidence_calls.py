@@ -18,7 +18,8 @@ from devlint.semantics import Factory, Operation, Result, library_models
 
 def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
     """What the names handed to a function are, by its parameters."""
-    name = imports.qualified(dotted(call.func))
+    written = dotted(call.func)
+    name = imports.qualified(written)
     first = call.args[0].value if call.args else None
     if name in rows.CONVERSIONS:
         if isinstance(first, cst.Name):
@@ -37,14 +38,14 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
     _named_by_texts(call, name, found)
     for taken in modules.taken(call, name):
         found.note_parameter(taken, rows.MODULE)
-    head = (dotted(call.func) or "").partition(".")[0]
-    if name.partition(".")[0] in rows.OF_TEXTS and head in imports and head not in found.parameters:
+    head = (written or "").partition(".")[0] if name.partition(".")[0] in rows.OF_TEXTS else ""
+    if head in imports and head not in found.parameters:
         _written(call, found)
     elif type(call.func) is cst.Attribute and call.func.attr.value in rows.SIZING:
         _reshaped(call, call.func.value, found)
     operation = semantics.function(name)
     if operation is None:
-        _handed_on(call, found)
+        _handed_on(call, written or _inherited(call.func), found)
     if isinstance(operation, Factory):
         _sizes(call, found)
         if name.endswith("_like") and isinstance(first, cst.Name):
@@ -195,15 +196,14 @@ def _named_by_texts(call: cst.Call, name: str, found: Found) -> None:
         found.note_text(argument.value.value)
 
 
-def _handed_on(call: cst.Call, found: Found) -> None:
+def _handed_on(call: cst.Call, callee: str, found: Found) -> None:
     """Names that are, as they stand, arguments of what no table lists."""
-    callee = dotted(call.func) or _inherited(call.func)
     if not callee:
         return
     for position, argument in enumerate(call.args):
         if argument.star:
             return
-        if isinstance(argument.value, cst.Name):
+        if type(argument.value) is cst.Name:
             keyword = argument.keyword.value if argument.keyword is not None else ""
             found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
 

@@ -84,7 +84,10 @@ class Found:
     def note(self, name: str, sign: Sign) -> None:
         if self.tested and name in self.tested:
             return
-        self._signs.setdefault(name, set()).add(sign)
+        signs = self._signs.get(name)
+        if signs is None:
+            signs = self._signs[name] = set()
+        signs.add(sign)
         if sign.shows in _OTHERWISE and name not in self.bound:
             self._otherwise.add(name)
 
@@ -225,8 +228,8 @@ _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE
 
 
 def names_of(node: cst.BaseExpression) -> list[str]:
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return [node.value]
-    if isinstance(node, (cst.List, cst.Tuple)):
-        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
+    if type(node) is cst.Tuple or type(node) is cst.List:
+        return [element.value.value for element in node.elements if type(element.value) is cst.Name]
     return []

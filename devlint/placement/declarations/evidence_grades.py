@@ -21,6 +21,8 @@ class Grade(IntEnum):
 class Shows(Enum):
     """What the value is."""
 
+    __hash__ = object.__hash__  # of a member, of which there is one: the one of enumerations is slow
+
     TENSOR = "tensor"
     MODULE = "module"
     ARRAY = "array"

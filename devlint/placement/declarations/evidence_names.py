@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from functools import lru_cache
 
 _TENSORS = frozenset(
     """
@@ -101,11 +102,16 @@ _KEEPERS_OF_STATE = frozenset(
 """They have a ``state_dict``, or learn, as Modules do."""
 
 
+_KEPT = 4096
+"""Answers that are kept: a project has few names of parameters, and each is asked for many times."""
+
+
 def names_an_array(name: str) -> bool:
     """Whether arrays, images and texts are called so as well, where a file works with those."""
     return name in _OF_ARRAYS_TOO or _last(name) in _ENDS_OF_ARRAYS_TOO
 
 
+@lru_cache(_KEPT)
 def names_a_tensor(name: str) -> bool:
     return name in _TENSORS or _last(name) in _TENSOR_ENDS or ("_" in name and name.split("_")[0] in _TENSOR_STARTS)
 
@@ -174,6 +180,7 @@ def is_compared(name: str, beside: Container[str]) -> bool:
     return name in _COMPARED and any(other in beside for other in _COMPARED_WITH)
 
 
+@lru_cache(_KEPT)
 def names_a_collection(name: str) -> bool:
     """A batch, a dict of tensors, a context: something that holds tensors, or none of them."""
     return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
@@ -190,6 +197,7 @@ def holds_many(name: str) -> bool:
     return name in _MANY or names_a_collection(name) or name.endswith(("_data", "_dict", "_inputs"))
 
 
+@lru_cache(_KEPT)
 def names_a_tensordict(name: str) -> bool:
     """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
     words = name.strip("_").split("_")
@@ -201,6 +209,7 @@ def names_a_device(name: str) -> bool:
     return name in ("device", "map_location") or name.endswith("_device")
 
 
+@lru_cache(_KEPT)
 def names_a_module(name: str) -> bool:
     """``model``, ``_module``, ``net2``, ``model_a``, ``text_encoder_model``."""
     name = _unnumbered(name)
@@ -242,6 +251,7 @@ def names_a_constructor(class_method: str) -> bool:
     return class_method in _CONSTRUCTORS or class_method.startswith(("from_", "load_from_"))
 
 
+@lru_cache(_KEPT)
 def names_a_part(name: str) -> bool:
     """``conv1``, ``out_proj``: a part of a model, if it is called."""
     name = _unnumbered(name)
@@ -257,6 +267,7 @@ _MADE = frozenset("conv norm bn linear proj".split())
 """Names of parts that classes and functions have as well."""
 
 
+@lru_cache(_KEPT)
 def says_module(name: str) -> bool:
     """``module``, ``pl_module``: whatever it is asked for, it is one; a ``model`` may be of another library."""
     return _unnumbered(name).rpartition("_")[2] in ("module", "mod")
@@ -294,6 +305,7 @@ def names_a_number(name: str) -> bool:
     return name in _NUMBERS
 
 
+@lru_cache(_KEPT)
 def names_a_plain_value(name: str) -> bool:
     """A number, a text or a flag: ``num_heads``, ``hidden_size``, ``return_mask``."""
     first, _, rest = name.lstrip("_").partition("_")

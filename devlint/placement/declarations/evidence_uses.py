@@ -33,7 +33,7 @@ from devlint.placement.declarations.evidence_loops import goes_through_keys, ind
 from devlint.placement.declarations.evidence_methods import called_by, sign_of_method
 from devlint.placement.declarations.evidence_names import says_module
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
+from devlint.placement.syntax.nodes import FunctionNode, code_of, dotted, inner_nodes, parameters_of
 
 
 def uses_in(info: FunctionInfo, imports: ImportTable) -> Uses:
@@ -50,7 +50,7 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
     for parameter in parameters:
         if type(parameter.default) is cst.Call:
             found.note_class(parameter.name.value, dotted(parameter.default.func))
-    _gather(descend(node.body), found)
+    _gather(inner_nodes(node.body), found)
     return found.uses()
 
 
@@ -59,11 +59,11 @@ def uses_at_module_level(statements: Sequence[cst.CSTNode], imports: ImportTable
     found = Found(imports, [])
     for statement in statements:
         if not isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
-            _gather(descend(statement, into_definitions=False), found)
+            _gather(inner_nodes(statement, into_definitions=False), found)
     return found.uses()
 
 
-def _gather(nodes: Iterator[cst.CSTNode], found: Found) -> None:
+def _gather(nodes: list[cst.CSTNode], found: Found) -> None:
     tested: dict[int, frozenset[str]] = {}
     for node in nodes:
         kind = type(node)

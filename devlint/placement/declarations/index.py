@@ -15,7 +15,15 @@ import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.imports import ImportTable, imported_names, module_of, names_of
-from devlint.placement.syntax.nodes import FunctionNode, body_of, decorator_names, descend, dotted, semantic_children
+from devlint.placement.syntax.nodes import (
+    FunctionNode,
+    body_of,
+    decorator_names,
+    descend,
+    dotted,
+    inner_nodes,
+    semantic_children,
+)
 from devlint.source.outline import Definition, Outline
 
 
@@ -151,7 +159,7 @@ def _bound_names(tree: cst.Module) -> Iterator[str]:
     for statement in tree.body:
         if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
             continue
-        for node in descend(statement, into_definitions=False):
+        for node in inner_nodes(statement, into_definitions=False):
             kind = type(node)
             if kind in _BINDING:
                 yield from (child.value for child in descend(node.target) if type(child) is cst.Name)  # type: ignore[attr-defined]
@@ -267,12 +275,13 @@ statement.
 def _inner_statements(statement: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for child in semantic_children(statement):
-        if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+        if type(child) is cst.IndentedBlock or type(child) is cst.SimpleStatementSuite:
             found += _statements(child)
-        elif isinstance(child, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)):
-            found += _statements(child.body)
-        elif isinstance(child, cst.If):
+        elif type(child) is cst.If:
             found.append(child)
-        elif isinstance(child, cst.MatchCase):
-            found += _statements(child.body)
+        elif type(child) in _BLOCKS:
+            found += _statements(child.body)  # type: ignore[attr-defined]
     return found
+
+
+_BLOCKS = frozenset({cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase})

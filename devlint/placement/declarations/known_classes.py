@@ -11,6 +11,8 @@ from devlint.semantics import library_models
 class ClassKind(Enum):
     """The kind of a class by its bases."""
 
+    __hash__ = object.__hash__  # of a member, of which there is one: the one of enumerations is slow
+
     MODULE = "module"
     LIGHTNING = "lightning"
     """A Module that receives batches already moved and whose ``device`` attribute is its own device."""

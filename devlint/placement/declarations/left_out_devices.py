@@ -15,7 +15,15 @@ from devlint.placement.declarations.ignored_parameters import (
     mentions,
     names_device,
 )
-from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, parameters_of, semantic_children
+from devlint.placement.syntax.nodes import (
+    body_of,
+    code_of,
+    descend,
+    dotted,
+    inner_nodes,
+    parameters_of,
+    semantic_children,
+)
 from devlint.records import dataclass
 
 if TYPE_CHECKING:
@@ -58,7 +66,7 @@ def _calls_of_its_name(info: FunctionInfo) -> Iterator[cst.Call]:
     """The calls in the body that may be recursive: by the definition's own name, and not of a base class."""
     if info.name == "__init__":
         return  # what a constructor calls by this name is that of a base
-    for child in descend(info.node.body, into_definitions=False):
+    for child in inner_nodes(info.node.body, into_definitions=False):
         if type(child) is not cst.Call:
             continue
         function = child.func

@@ -39,6 +39,8 @@ from devlint.records import dataclass
 class Role(Enum):
     """What a parameter holds."""
 
+    __hash__ = object.__hash__  # of a member, of which there is one: the one of enumerations is slow
+
     TENSOR = "tensor"
     LIKELY_TENSOR = "likely tensor"
     """By a convention."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import FunctionNode, descend
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes
 from devlint.source.outline import REGISTERING, OwnNames
 
 
@@ -35,6 +35,18 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
     for name, value in _stored(node, first[0].name.value) if first else ():
         found[name] = (*found.get(name, ()), value)
     return found
+
+
+def calls_of_attributes(node: FunctionNode) -> dict[str, tuple[cst.Call, ...]]:
+    """The calls of methods of ``self.name``, by that name, in source order."""
+    found: dict[str, list[cst.Call]] = {}
+    for child in inner_nodes(node.body):
+        if type(child) is not cst.Call or type(child.func) is not cst.Attribute:
+            continue
+        held = child.func.value
+        if type(held) is cst.Attribute and type(held.value) is cst.Name and held.value.value == "self":
+            found.setdefault(held.attr.value, []).append(child)
+    return {name: tuple(calls) for name, calls in found.items()}
 
 
 _STAYS = frozenset(
@@ -82,7 +94,7 @@ def _is_attribute(node: cst.CSTNode | None, name: str) -> bool:
 
 def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpression | None]]:
     # Types are compared by identity: this asks every node of each constructor.
-    for child in descend(node):
+    for child in inner_nodes(node):
         if type(child) not in _ASSIGNMENTS:
             continue
         targets: list[cst.BaseExpression] = []
@@ -117,7 +129,7 @@ _ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})
 
 
 def _registered(node: FunctionNode) -> Iterator[str]:
-    for child in descend(node.body):
+    for child in inner_nodes(node.body):
         if type(child) is cst.Call and _registers(child):
             for argument in child.args:
                 yield from _attributes(argument.value)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from operator import attrgetter
 
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Container,
+    DeviceName,
+    Instance,
     Module,
     Opaque,
     Tensor,
@@ -26,7 +28,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.stream_order import NO_SIDE_STREAM, StreamOrder
 from devlint.placement.domain.value_join import join_values
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Narrowing:
 
 def root_of(path: str) -> str:
     """The name that a storage path starts with."""
-    return path.split(".", 1)[0].split("[", 1)[0]
+    return path if path.isidentifier() else path.split(".", 1)[0].split("[", 1)[0]
 
 
 @dataclass(slots=True)
@@ -97,12 +99,15 @@ class AbstractState:
     def narrowed(self, guard: Guard, holds: bool) -> AbstractState:
         """This state in the branch where ``guard`` holds or not."""
         inside = self.copy()
-        for path, value in inside.values.items():
-            device = getattr(value, "device", None)
-            if isinstance(device, Choice):
-                inside.values[path] = replace(value, device=assume(device, guard, holds))  # type: ignore[arg-type]
+        for path, value in self.values.items():
+            if type(value) in _PLACED and type(value.device) is Choice:  # type: ignore[union-attr]
+                device = assume(value.device, guard, holds)  # type: ignore[union-attr]
+                inside.values[path] = replace(value, device=device)  # type: ignore[arg-type]
         return inside
 
+
+_PLACED = frozenset({Tensor, Opaque, Module, DeviceName, Instance})
+"""The values that have a device."""
 
 _fields_of = attrgetter(*(field.name for field in fields(AbstractState)))
 
@@ -112,19 +117,14 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     if then is None or otherwise is None:
         return then if otherwise is None else otherwise
     joined = then.copy()
-    for path in {**then.values, **otherwise.values}:
-        a, b = then.values.get(path), otherwise.values.get(path)
-        if a is b and a is not None:
-            continue
-        if a is None or b is None:
-            present = a if b is None else b
-            if "." in path or "[" in path:
-                # One arm replaced a part, the other has only the value of the whole: neither is certain.
-                joined.values[path] = _weakened(present)
-            elif present is not None:
-                joined.values[path] = present
-            continue
-        joined.values[path] = join_values(guard, a, b)
+    mine, theirs = then.values, otherwise.values
+    for path, a in mine.items():
+        b = theirs.get(path)
+        if a is not b:
+            joined.values[path] = _of_one_arm(path, a) if b is None else join_values(guard, a, b)
+    for path, b in theirs.items():
+        if path not in mine:
+            joined.values[path] = _of_one_arm(path, b)
     joined.default_device = choose(guard, then.default_device, otherwise.default_device)
     if then.context_device is not None and otherwise.context_device is not None:
         joined.context_device = choose(guard, then.context_device, otherwise.context_device)
@@ -133,7 +133,8 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     joined.streams = then.streams.joined(otherwise.streams)
     joined.on_cpu = then.on_cpu and otherwise.on_cpu
     joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
-    joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
+    if joined.left:
+        joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
     joined.brought_to_host = then.brought_to_host | otherwise.brought_to_host
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
     for name, version in otherwise.versions.items():
@@ -142,7 +143,13 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     return joined
 
 
-def _weakened(value: Value | None) -> Value:
+def _of_one_arm(path: str, value: Value) -> Value:
+    """The value of a path that the other arm does not bind."""
+    # Where one arm replaced a part, the other has only the value of the whole: neither is certain.
+    return _weakened(value) if "." in path or "[" in path else value
+
+
+def _weakened(value: Value) -> Value:
     if isinstance(value, (Tensor, Opaque)):
         return replace(value, device=UNKNOWN)
     if isinstance(value, Container):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Argument
@@ -18,16 +19,21 @@ class CallSite:
     node: cst.Call
     arguments: tuple[Argument, ...]
 
+    _positional: tuple[Argument, ...] | None = field(default=None, init=False, repr=False)
+
     @property
     def positional(self) -> tuple[Argument, ...]:
         """The positional arguments before the first unpacking."""
-        found = []
-        for argument in self.arguments:
-            if argument.star:
-                break
-            if argument.keyword is None:
-                found.append(argument)
-        return tuple(found)
+        # Asked many times of each call: by what evaluates it, and by the rules.
+        if self._positional is None:
+            found = []
+            for argument in self.arguments:
+                if argument.star:
+                    break
+                if argument.keyword is None:
+                    found.append(argument)
+            object.__setattr__(self, "_positional", tuple(found))
+        return self._positional or ()
 
     @property
     def unpacks(self) -> bool:
@@ -35,7 +41,10 @@ class CallSite:
         return any(argument.star for argument in self.arguments)
 
     def keyword(self, name: str) -> Argument | None:
-        return next((a for a in self.arguments if a.keyword == name), None)
+        for argument in self.arguments:
+            if argument.keyword == name:
+                return argument
+        return None
 
     def argument(self, name: str, position: int | None) -> Argument | None:
         """The argument for a parameter, by keyword or by position."""

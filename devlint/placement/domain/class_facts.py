@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.definitions import ClassInfo
@@ -19,7 +19,7 @@ from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import is_placeholder
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -7,12 +7,11 @@ are equal whatever their provenance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.lattice import Device
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
     import libcst as cst

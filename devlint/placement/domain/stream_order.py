@@ -6,9 +6,9 @@ Source: PyTorch's CUDA semantics notes, "CUDA streams": work on different stream
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

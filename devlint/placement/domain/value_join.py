@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial, reduce
 
 import libcst as cst
@@ -43,12 +42,15 @@ from devlint.placement.domain.lattice import (
     leaves,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind, beside, was_moved
+from devlint.records import replace
 from devlint.semantics import Dim, DType, Elements
 from devlint.semantics.sampling import GENERATOR
 
 
 def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     """The value of a name that is bound to ``a`` in one arm and ``b`` in the other."""
+    if a is b:
+        return a
     if a == b:
         if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
             return replace(a, provenance=_telling_provenance(a, b))

@@ -14,6 +14,8 @@ from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.conditions import Condition
 from devlint.placement.state.later_stores import is_stored_by_others
 
+_HEARD = nullcontext()
+
 
 def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
     """Evaluate both arms and join them; an arm the analysed configuration never takes yields only its own facts."""
@@ -67,7 +69,7 @@ def _arm(
     interp.env.on_accelerator = interp.env.on_accelerator or (decides and not on_cpu)
     interp.env.dead = interp.env.dead or unreachable
     exits = interp.exits.count()
-    with interp.under(guard, holds), interp.trial() if unreachable and condition.settled else nullcontext():
+    with interp.under(guard, holds), interp.trial() if unreachable and condition.settled else _HEARD:
         run()
     if unreachable:
         interp.exits.keep(exits)

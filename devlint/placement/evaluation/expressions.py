@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -41,6 +40,7 @@ from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

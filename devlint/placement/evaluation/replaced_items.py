@@ -8,7 +8,6 @@ for name in batch:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import libcst as cst
 
@@ -17,6 +16,7 @@ from devlint.placement.domain.abstract_values import Container, Opaque, Tensor, 
 from devlint.placement.domain.lattice import UNKNOWN, Device
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.syntax.nodes import body_of, code_of, dotted, path_of
+from devlint.records import replace
 
 
 def settle_replaced_items(interp: Interpreter, node: cst.For) -> None:

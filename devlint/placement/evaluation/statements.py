@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from devlint.placement.calls import stated_types
-from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
+from devlint.placement.calls.bindings import assign, bind_loop_target, delete
 from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Host
@@ -40,9 +40,9 @@ def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
 def assignment(interp: Interpreter, node: cst.Assign) -> None:
     name = _transferred_to(interp, node)
     if name and interp.info is not None:
-        if reads_of(interp.info.node, name) == 0:
+        if interp.info.reads.get(name, 0) == 0:
             interp.expect(node.value, Fate.UNREAD)
-        elif _is_rebound(interp.info.node, node, name):
+        elif name in interp.info.loop_variables and _is_rebound(interp.info.node, node, name):
             interp.expect(node.value, Fate.REBOUND)
     value = interp.evaluate(node.value)
     for target in node.targets:
@@ -67,13 +67,13 @@ def _is_rebound(definition: cst.CSTNode, node: cst.Assign, name: str) -> bool:
     loop: cst.For | None = None
     behind = False
     for part in descend(definition):
-        if isinstance(part, cst.For) and not behind:
-            binds = any(isinstance(one, cst.Name) and one.value == name for one in descend(part.target))
+        if type(part) is cst.For and not behind:
+            binds = any(type(one) is cst.Name and one.value == name for one in descend(part.target))
             loop = part if binds and any(one is node for one in descend(part.body)) else loop
         if part is node:
             behind = True
             own = {id(one) for one in descend(node)}
-        elif behind and isinstance(part, cst.Name) and part.value == name and id(part) not in own:
+        elif behind and type(part) is cst.Name and part.value == name and id(part) not in own:
             return False
     return loop is not None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,6 +26,7 @@ from devlint.placement.state import first_rounds, ranks
 from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

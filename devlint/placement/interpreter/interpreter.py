@@ -77,6 +77,21 @@ class _Under:
         self._conditions.pop()
 
 
+class _Trial:
+    """A round whose events are discarded; no generator for the same reason."""
+
+    __slots__ = ("_interp",)
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+
+    def __enter__(self) -> None:
+        self._interp.mute(1)
+
+    def __exit__(self, *_: object) -> None:
+        self._interp.mute(-1)
+
+
 _UNGUARDED = nullcontext()
 
 
@@ -89,6 +104,7 @@ class Interpreter:
         """``depth``: the number of calls through which this definition is inlined; 0 for an evaluation of its own."""
         self.program = program
         self.handlers = handlers
+        self._expressions = handlers.expressions
         self.index = program.index
         self.scope = scope
         self.info = info
@@ -134,11 +150,14 @@ class Interpreter:
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of an expression; the unknown value for a type of node without a handler."""
-        handler = self.handlers.expressions.get(type(node))
+        handler = self._expressions.get(type(node))
         return NOTHING if handler is None else handler(self, node)
 
     def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
         """Evaluate an expression again, without events and effects."""
+        if type(node) is cst.Name:  # which has no effects
+            with self.trial():
+                return self.evaluate(node)
         before = self.state
         self.env = before.copy()
         with self.trial():
@@ -255,11 +274,10 @@ class Interpreter:
 
     def lookup(self, name: str) -> Value:
         """The value of a name: local, of an enclosing definition, of the module, imported, or unknown."""
-        for values in (self.state.values, self.closure):
-            found = values.get(name)
-            if found is not None:
-                return found
-        return self.program.global_value(name)
+        found = self.state.values.get(name)
+        if found is None and self.closure:
+            found = self.closure.get(name)
+        return self.program.global_value(name) if found is None else found
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -267,14 +285,13 @@ class Interpreter:
         if not self._muted:
             self.events.append(event)
 
-    @contextmanager
-    def trial(self) -> Iterator[None]:
+    def trial(self) -> AbstractContextManager[None]:
         """A round whose events are discarded."""
-        self._muted += 1
-        try:
-            yield
-        finally:
-            self._muted -= 1
+        return _Trial(self)
+
+    def mute(self, more: int) -> None:
+        """Begin a round whose events are discarded, by 1, or end it, by -1."""
+        self._muted += more
 
     @property
     def muted(self) -> bool:
@@ -302,8 +319,11 @@ class Interpreter:
     @property
     def under_device_guard(self) -> bool:
         """A condition about devices decides whether the current point is reached."""
-        decided = self.state.on_cpu or self.state.on_accelerator
-        return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+        state = self.state
+        if state.on_cpu or state.on_accelerator:
+            return True
+        # Asked at each call: nothing is decided at most of them.
+        return bool(self.decided) and any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 

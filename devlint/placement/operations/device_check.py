@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -50,6 +49,7 @@ from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
+from devlint.records import replace
 from devlint.semantics import Clash, Dim, Operand, Operation, Shape
 
 if TYPE_CHECKING:

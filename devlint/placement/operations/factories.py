@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -31,6 +30,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
 from devlint.placement.state.devices import expression_device, resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.records import replace
 from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ ignores the index.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -36,6 +35,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.later_stores import first_on_cpu
+from devlint.records import replace
 from devlint.semantics import Clash, Operation, Relation, Rule
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 

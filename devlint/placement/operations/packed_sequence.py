@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +13,7 @@ from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
+from devlint.records import replace
 from devlint.semantics import Dim, DType, Operation
 
 if TYPE_CHECKING:

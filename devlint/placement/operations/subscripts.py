@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -23,6 +22,7 @@ from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, Wr
 from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.records import replace
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ returns it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -45,7 +44,7 @@ from devlint.placement.operations import siblings
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 from devlint.semantics import Dim, DType, Relation
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
 from devlint.placement.domain.abstract_values import (
@@ -45,6 +44,7 @@ from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import kept_key, made_key
 from devlint.placement.state.left_out import is_never_left_out
+from devlint.records import replace
 from devlint.source.role import Role
 
 
@@ -86,6 +86,8 @@ class ArgumentLog:
         ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls. ``parameters`` maps
         the definition's parameters to the keys of their symbols.
         """
+        if type(event) not in _JUDGED:
+            return event  # nearly all
         if isinstance(event, Moved):
             return self._with_receiver_as_given(event, scope)
         if isinstance(event, CallersModuleCalled):
@@ -316,6 +318,8 @@ class ArgumentLog:
                 return given
         return None
 
+
+_JUDGED = frozenset({Moved, CallersModuleCalled, Returned, Stored, WrittenByIndex, HostRead, DeviceMismatch})
 
 MOVED = "moved"
 """The key under which is noted what is transferred."""

@@ -6,7 +6,6 @@ chain the first that holds in source order is taken. Of several frameworks it is
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -34,7 +33,7 @@ from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, path_of
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.parameter_evidence import Role, annotated
@@ -127,6 +126,6 @@ def declared(interp: Interpreter, info: ClassInfo) -> frozenset[str]:
     return frozenset(
         name
         for one in info.order
-        for name, text in annotated_fields(one.node)
+        for name, text in one.annotated_fields
         if annotated(text, one.linkage.imports if one.linkage is not None else interp.index.imports) is Role.TENSOR
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,7 +10,8 @@ from devlint.placement.domain.abstract_values import Module
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of
+from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, path_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -21,8 +21,8 @@ HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id",
 
 def hands_on(definition: cst.CSTNode, path: str, known: cst.Call | None = None) -> bool:
     """Whether a definition passes the module of this path to code other than ``known``, or lets that change it."""
-    for child in descend(definition):
-        if not isinstance(child, cst.Call) or child is known or (dotted(child.func) or "") in HARMLESS:
+    for child in inner_nodes(definition):
+        if type(child) is not cst.Call or child is known or (dotted(child.func) or "") in HARMLESS:
             continue
         if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):
             return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +14,7 @@ from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol, is_accelerator, is_set_as_device
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.syntax.nodes import descend, string_value
+from devlint.records import replace
 from devlint.source.outline import PLACING
 
 if TYPE_CHECKING:
@@ -158,14 +158,6 @@ def _transfers(method: FunctionInfo, name: str, ways: Container[str]) -> Iterato
     """The calls of ``self.name.to`` and the like. Only what mentions the attribute at all is read."""
     if name not in method.own.mentioned:
         return
-    for node in descend(method.node.body):
-        if (
-            isinstance(node, cst.Call)
-            and isinstance(function := node.func, cst.Attribute)
-            and function.attr.value in ways
-            and isinstance(held := function.value, cst.Attribute)
-            and held.attr.value == name
-            and isinstance(held.value, cst.Name)
-            and held.value.value == "self"
-        ):
-            yield node
+    for call in method.calls_of_attributes.get(name, ()):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ways:
+            yield call

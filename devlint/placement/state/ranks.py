@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Instance, Reference, Value
@@ -10,6 +9,7 @@ from devlint.placement.domain.events import RankAsIndex
 from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import replace
 from devlint.semantics.ranks import is_rank_attribute, is_rank_variable, rank_call
 
 if TYPE_CHECKING:

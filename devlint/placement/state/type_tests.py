@@ -7,7 +7,6 @@ goes through the list. Whatever an argument is, its tensors are where the caller
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,6 +27,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.lattice import CPU, Anchor, Guard, GuardKind, Known, SameAs
 from devlint.placement.syntax.nodes import dotted, path_of, string_value
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

@@ -169,6 +169,31 @@ def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst
                 stack.append(value)
 
 
+def inner_nodes(node: cst.CSTNode, *, into_definitions: bool = True) -> list[cst.CSTNode]:
+    """What :func:`descend` yields, but for names, literals and operators that stand alone in their field.
+
+    More than half of all nodes are those: who looks for statements, calls and attributes need not meet them.
+    """
+    fields_of = _FIELDS
+    found: list[cst.CSTNode] = []
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        current = pop()
+        kind: type = type(current)
+        if not into_definitions and kind in _DEFINITIONS and current is not node:
+            continue
+        found.append(current)
+        for name in fields_of[kind]:
+            value = getattr(current, name)
+            kind = type(value)
+            if kind is list or kind is tuple:
+                stack += value[::-1]
+            elif kind not in _NOTHING_INSIDE:
+                push(value)
+    return found
+
+
 _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
@@ -186,6 +211,22 @@ def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 _NO_NODES = frozenset({str, bool, cst.MaybeSentinel, type(None)})
+
+
+LEAVES = frozenset(
+    {
+        cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.SimpleString, cst.Ellipsis, cst.FormattedStringText,
+        cst.Pass, cst.Break, cst.Continue, cst.And, cst.Or, cst.Not, cst.Minus, cst.Plus, cst.BitInvert,
+        cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.FloorDivide, cst.Modulo, cst.Power, cst.MatrixMultiply,
+        cst.LeftShift, cst.RightShift, cst.BitAnd, cst.BitOr, cst.BitXor,
+        cst.Equal, cst.NotEqual, cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual,
+        cst.In, cst.NotIn, cst.Is, cst.IsNot,
+        cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.DivideAssign, cst.MatrixMultiplyAssign,
+    }
+)  # fmt: skip
+"""Types of nodes that hold no other one."""
+
+_NOTHING_INSIDE = _NO_NODES | LEAVES
 
 
 class _Fields(dict[type, tuple[str, ...]]):

@@ -231,7 +231,7 @@ class CreationWithoutDevice(Rule):
         self._in_calls.stored(event)
         if event.attribute is not None and isinstance(event.value, Function):
             self._handed_back.add(event.value.info.qualname)
-        yield from self._replaced.stored(event)
+        return self._replaced.stored(event)
 
     def written_by_index(self, event: WrittenByIndex) -> Iterable[Draft]:
         self._handed_out.written_by_index(event)

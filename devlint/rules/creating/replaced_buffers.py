@@ -6,7 +6,7 @@ A method that hands tensors to numpy as they are can only run where the module i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,10 +39,10 @@ class ReplacedBuffers:
         if event.wants_cpu and event.value.device != CPU:
             self._on_host.add(event.scope.qualname)
 
-    def stored(self, event: Stored) -> Iterator[Draft]:
+    def stored(self, event: Stored) -> Iterable[Draft]:
         """The draft of DEV101 about what is stored under the name of a buffer, if there is one."""
-        if event.scope.qualname not in self._on_host:
-            yield from _drafts(event)
+        nothing = event.owner is None or event.scope.qualname in self._on_host
+        return () if nothing else _drafts(event)
 
 
 def _drafts(event: Stored) -> Iterator[Draft]:

@@ -273,6 +273,8 @@ def _placed(value: Tensor) -> Step | None:
 
 def _chosen_by_backend(event: Called) -> bool:
     """`if backend == "gloo":` is a branch for tensors on the CPU."""
+    if not event.arms:
+        return False
     texts = [d.guard.text.lower() for d in event.arms if d.holds]
     return any("gloo" in text or "cpu" in text for text in texts)
 

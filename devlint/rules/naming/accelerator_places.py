@@ -77,6 +77,8 @@ class Definition:
     """The names that it has bound so far."""
     of_cuda: bool = False
     """It uses `torch.cuda` for more than moving."""
+    devices: frozenset[str] = frozenset()
+    """Its arguments that are devices."""
 
 
 def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:

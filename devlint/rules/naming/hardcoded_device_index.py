@@ -146,7 +146,8 @@ class HardcodedDeviceIndex(Rule):
         elif event.name in OPTIONS:
             default = event.call.keyword("default")
             if default is not None and isinstance(default.value, Constant) and isinstance(default.value.value, str):
-                yield from self._drafts(DeviceNamed(default.node, event.scope, default.value.value, Sink.OPTION))
+                return self._drafts(DeviceNamed(default.node, event.scope, default.value.value, Sink.OPTION))
+        return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         if event.sink == Sink.TRANSFER and event.call is not None and event.text.isdecimal():
@@ -159,11 +160,13 @@ class HardcodedDeviceIndex(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`if device.type == "cuda": device = torch.device("cuda", 0)`: the index that was given is lost."""
         draft = self._devices.get(id(event.value_node))
+        if draft is None:
+            return ()
         tests = [decided.guard.text for decided in event.arms if decided.holds]
         typed = any(test.startswith(f"{event.target}.type == ") and "cpu" not in test for test in tests)
         # `and device.index is None`: there is none to lose.
         loses = typed and not any(".index" in test for test in tests)
-        if draft is not None and loses and draft.scope.role not in (Role.TEST, Role.BENCHMARK):
+        if loses and draft.scope.role not in (Role.TEST, Role.BENCHMARK):
             self._devices[id(event.value_node)] = replace(
                 draft,
                 message=f"{quoted(draft.node, 'the literal')} replaces whatever index `{event.target}` was given",

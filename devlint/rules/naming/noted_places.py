@@ -75,7 +75,9 @@ class NotedPlaces:
                     yield definition, place
 
     def begun(self, event: Begun) -> None:
-        self.of(event.scope).begun = event
+        definition = self.of(event.scope)
+        definition.begun = event
+        definition.devices = frozenset(name for name, value in event.arguments if isinstance(value, DeviceName))
         self.begun_definitions.note(event)
 
     def stored(self, event: Stored) -> None:
@@ -88,8 +90,7 @@ class NotedPlaces:
         if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
             # `x = x[None].cuda()`: from here on its device is the current one.
             definition.moved.append((event.target, False))
-        devices = {name for name, value in definition.begun.arguments if isinstance(value, DeviceName)}
-        filled_in = {event.target, _replaced(event.value_node)} & devices
+        filled_in = {event.target, _replaced(event.value_node)} & definition.devices if definition.devices else ()
         if filled_in:
             from devlint.placement.syntax.nodes import descend
 

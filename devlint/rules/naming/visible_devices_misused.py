@@ -109,13 +109,14 @@ class VisibleDevicesMisused(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._read_back.stored(event)
-        if _is_environment(event.owner) and event.attribute is not None:
-            yield from self._set(event, event.attribute, event.value, event.node)
+        if event.attribute is not None and _is_environment(event.owner):
+            return self._set(event, event.attribute, event.value, event.node)
+        return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._start.note_call(event)
         self._read_back.called(event)
-        yield from self._set_by_call(event)
+        return self._set_by_call(event) if event.name in SETTERS or event.name == "os.environ.update" else ()
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
         if event.name in SETTERS:

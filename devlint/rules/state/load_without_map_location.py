@@ -75,6 +75,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import with_argument
@@ -186,7 +187,8 @@ class LoadWithoutMapLocation(Rule):
             self._states.add(id(provenance.first.node))
 
     def called(self, event: Called) -> Iterable[Draft]:
-        if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
+        of_state = _sounds_like_state(event.name.rsplit(".", 1)[-1])
+        if of_state:
             for argument in event.call.arguments:
                 self._note(argument.value)
         if event.name in WRITERS:
@@ -195,13 +197,15 @@ class LoadWithoutMapLocation(Rule):
             return ()
         if trains(event):
             self._trained.add(event.scope.qualname)
-        self._written.setdefault(event.scope.qualname, set()).update(may_be_written(event))
-        if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
-            self._checkpointed.setdefault(event.scope.qualname, set()).update(may_be_written(event))
+        if written := may_be_written(event):
+            self._written.setdefault(event.scope.qualname, set()).update(written)
+            if of_state:
+                self._checkpointed.setdefault(event.scope.qualname, set()).update(written)
         self._downloads.called(event)
-        if _loads(event.name):
+        loads = _loads(event.name)
+        if loads:
             self._downloads.loaded(event)
-        loads = _loads(event.name) and not event.call.unpacks and event.call.argument("map_location", 1) is None
+        loads = loads and not event.call.unpacks and event.call.argument("map_location", 1) is None
         if not loads and not event.left_out:
             return ()
         source = event.call.argument("f", 0) if loads else None
@@ -332,6 +336,7 @@ def _default_names_state(function: cst.FunctionDef, source: Argument) -> bool:
     return any(_sounds_like_state(code_of(default)) for default in defaults)
 
 
+@lru_cache(4096)
 def _sounds_like_state(name: str) -> bool:
     """Names that only what holds the tensors of a model or an optimizer is given."""
     return _STATE.search(name.lower()) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor
@@ -176,13 +177,21 @@ def _keyword(argument: cst.Arg) -> str:
     return argument.keyword.value if argument.keyword is not None else ""
 
 
-def may_be_written(event: Called) -> Iterator[str]:
+def may_be_written(event: Called) -> tuple[str, ...]:
     """What a call may write to, in the source's words: of what creates, what is named before all that goes into it."""
     from devlint.placement.syntax.nodes import code_of
 
-    writes, given = _WRITES.search(event.name.rsplit(".", 1)[-1]), tuple(event.call.arguments)
-    if writes is not None and (writes[2] != "create" or len(given) > 1):
-        yield from (code_of(argument.node) for argument in (given[:1] if writes[2] == "create" else given))
+    how, given = _writes(event.name.rsplit(".", 1)[-1]), event.call.arguments
+    if not how or (how == "create" and len(given) < 2):
+        return ()
+    return tuple(code_of(argument.node) for argument in (given[:1] if how == "create" else given))
+
+
+@lru_cache(4096)
+def _writes(name: str) -> str:
+    """The word in the name of a function by which it writes a file; empty where there is none."""
+    found = _WRITES.search(name)
+    return "" if found is None else found[2]
 
 
 _TRAINS = re.compile("(^|_)(train|fit|finetune|retrain)(_|$)")
@@ -190,11 +199,16 @@ _MAY_TRAIN = re.compile(f"{_TRAINS.pattern}|^run$")
 _OWN_RUNS = frozenset({"self.run", "trainer.run", "self.trainer.run"})
 
 
+@lru_cache(4096)
+def _may_train(name: str) -> bool:
+    return _MAY_TRAIN.search(name) is not None
+
+
 def trains(event: Called) -> bool:
     """A call that trains by its name; `net.train()` only sets a mode, unless a trainer does it."""
     function = event.call.node.func
     attribute = getattr(function, "attr", None)
-    if attribute is not None and not _MAY_TRAIN.search(attribute.value):
+    if attribute is not None and not _may_train(attribute.value):
         return False  # nearly every call, and its source is costly to write out
     from devlint.placement.syntax.nodes import code_of
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from devlint.placement.syntax.nodes import code_of, decorator_names, descend, dotted, literal, parameters_of, path_of
+from devlint.placement.syntax.nodes import (
+    LEAVES,
+    code_of,
+    decorator_names,
+    descend,
+    dotted,
+    inner_nodes,
+    literal,
+    parameters_of,
+    path_of,
+    semantic_children,
+)
 
 
 def expression(text: str) -> cst.BaseExpression:
@@ -87,3 +98,28 @@ def test_decorators_are_named_without_their_arguments() -> None:
     function = cst.parse_statement("@a.b(1)\n@c\n@d[0]\ndef f(): pass\n")
     assert isinstance(function, cst.FunctionDef)
     assert decorator_names(function) == ("a.b", "c", "")
+
+
+WALKED = """
+def f(x, *, device=None):
+    total: int = -1 + x.size(0)
+    for name in sorted(x, key=lambda one: one.name):
+        total += f"{name!r:>4} of {total}" if name not in x[1:, ...] else x @ x.T
+    return total
+"""
+
+
+@pytest.mark.parametrize("into_definitions", [True, False])
+def test_inner_nodes_are_all_but_the_leaves(into_definitions: bool) -> None:
+    tree = cst.parse_module(WALKED)
+    inner = inner_nodes(tree, into_definitions=into_definitions)
+    every = list(descend(tree, into_definitions=into_definitions))
+    assert [node for node in inner if type(node) not in LEAVES] == [node for node in every if type(node) not in LEAVES]
+    assert len(inner) < len(every) / 1.5 or not into_definitions
+
+
+def test_leaves_hold_no_nodes() -> None:
+    operators = cst.parse_module("a + b - c * d / e // f % g ** h @ i << j >> k & l | m ^ n\na is not b not in c != ~d")
+    leaves = [node for tree in (cst.parse_module(WALKED), operators) for node in descend(tree) if type(node) in LEAVES]
+    assert leaves
+    assert not any(map(semantic_children, leaves))
