@@ -13,7 +13,8 @@ beside tensors that the function is handed and does not move. So it does where i
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
 `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
-CPU. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
+CPU. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any, `.to(device)`
+or `device=device`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
 
 ## Why is this bad
 
@@ -132,6 +133,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._in_methods.created(event)
+        self._refused.created(event)
         return super().created(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
