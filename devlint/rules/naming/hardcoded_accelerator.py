@@ -12,9 +12,9 @@ go to a `device` that the method itself chooses by what the machine has; in a fu
 beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
-`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
-CPU. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any, `.to(device)`
-or `device=device`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
+`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
+refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
+`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
 
 ## Why is this bad
 
