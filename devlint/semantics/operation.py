@@ -215,6 +215,10 @@ class ModuleInfo:
     returns: Literal["tensor", "tuple", "other"] = "tensor"
     operands: tuple[str, ...] = ("input",)
     container: bool = False
+    holds_parameters: bool = False
+    """A container of parameters, and not of modules."""
+    keyed: bool = False
+    """A container with names, which it gives where it is looped over."""
     state_with: frozenset[str] = frozenset()
     stateless_without: frozenset[str] = frozenset()
 

@@ -95,6 +95,8 @@ def module(qualified: str) -> ModuleInfo | None:
         returns=row.get("returns", "tensor"),
         operands=operands,
         container=row.get("container", False),
+        holds_parameters=row.get("items") == "parameters",
+        keyed=row.get("keyed", False),
         state_with=frozenset(row.get("state_with", "").split()),
         stateless_without=frozenset(row.get("stateless_without", "").split()),
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from devlint.records import dataclass
+from devlint.source.imports_by_call import CALLS, bound, modules_by_call
 
 REGISTERING = frozenset(
     {
@@ -136,7 +137,7 @@ _BLOCKS = frozenset(
 class _Gathered:
     """What has been met in a file so far, each as often as it was; it is counted at the end."""
 
-    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+    imports: list[ast.Import | ast.ImportFrom | ast.Assign] = field(default_factory=list)
     mentions: list[str] = field(default_factory=list)
     direct: list[str] = field(default_factory=list)
 
@@ -174,8 +175,7 @@ class _Reading:
             if kind is ast.Constant:
                 continue
             if kind is ast.Call:
-                function = node.func  # type: ignore[attr-defined]
-                name = getattr(function, "attr", None) or getattr(function, "id", None)
+                name = _name_of(node)  # type: ignore[arg-type]
                 if name is not None:
                     direct.append(name)
                     if name in REGISTERING:
@@ -203,6 +203,8 @@ class _Reading:
                 names += [node.arg] if node.arg else []
             case ast.Assign():
                 self.stores += node.targets
+                if type(node.value) is ast.Call and _name_of(node.value) in CALLS:
+                    gathered.imports.append(node)
             case ast.Import() | ast.ImportFrom():
                 gathered.imports.append(node)
                 for alias in node.names:
@@ -231,6 +233,11 @@ class _Reading:
             case ast.For() | ast.AsyncFor():
                 self.loops.append(node)
         gathered.mentions += names
+
+
+def _name_of(call: ast.Call) -> str | None:
+    """The last name of what is called."""
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", None)
 
 
 def _names_of(table: ast.Dict) -> list[str]:
@@ -338,11 +345,22 @@ def _attributes_of_self(node: ast.expr) -> Iterator[str]:
             yield child.attr
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
-    if isinstance(node, ast.Import):
+def _imports(node: ast.Import | ast.ImportFrom | ast.Assign) -> Iterator[Import]:
+    if isinstance(node, ast.Assign):
+        yield from (Import(None, module, local) for local, module in _by_call(node))
+    elif isinstance(node, ast.Import):
         for alias in node.names:
             yield Import(None, alias.name, alias.asname)
     else:
         module = "." * node.level + (node.module or "")
         for alias in node.names:
             yield Import(module, alias.name, alias.asname)
+
+
+def _by_call(node: ast.Assign) -> Iterator[tuple[str, str]]:
+    if isinstance(node.value, ast.Call) and len(node.targets) == 1:
+        target = node.targets[0]
+        parts = target.elts if isinstance(target, ast.Tuple) else [target]
+        argument = node.value.args[0] if node.value.args else None
+        modules = modules_by_call(_name_of(node.value) or "", getattr(argument, "value", None))
+        yield from bound((getattr(part, "id", None) for part in parts), modules)

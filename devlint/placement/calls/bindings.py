@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
 from devlint.placement.calls.records import as_sequence
 from devlint.placement.calls.told_loaders import source_of
@@ -299,6 +300,9 @@ def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
     if isinstance(value, Opaque):
         return value
     if isinstance(value, Module):
+        info = semantics.module(value.type_name)
+        if info is not None and info.holds_parameters:
+            return Tensor(value.device, kind=Kind.PARAMETER, provenance=value.provenance)
         if value.children and isinstance(key, int) and -len(value.children) <= key < len(value.children):
             return _child(value, value.children[key])
         return Module(value.device, provenance=value.provenance)
@@ -341,6 +345,8 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
     loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
         return _batch(interp, target, node)
+    if isinstance(iterable, Module) and (info := semantics.module(iterable.type_name)) is not None and info.keyed:
+        return Host()
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items and iterable.rest is None else Host()
     return item_of(interp, iterable, None)

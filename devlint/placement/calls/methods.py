@@ -191,6 +191,12 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return _state(name, receiver.device, provenance)
     if name == "state_dict":
         return Opaque(receiver.device, receiver.provenance)
+    info = semantics.module(receiver.type_name)
+    if info is not None and info.keyed and name in ("values", "items", "get", "pop"):
+        item = item_of(interp, receiver, None)
+        if name in ("get", "pop"):
+            return item
+        return Container((), None, item if name == "values" else Container((Host(), item), None, None, "tuple"))
     if name in ("children", "modules"):
         return Container((), None, Module(receiver.device, provenance=receiver.provenance))
     if name == "forward":

@@ -85,7 +85,7 @@ def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: Call
     holds_state = _state_by_arguments(info, site)
     if name in CONTAINERS:
         holds_state = _any_holds_state(children)
-        places = {child.device if isinstance(child, Module) else UNKNOWN for child in children}
+        places = {child.device if isinstance(child, (Module, Tensor)) else UNKNOWN for child in children}
         if places and device not in places:
             # `Sequential(*model[:k])`: modules that are there already, wherever that is.
             device = places.pop() if len(places) == 1 else UNKNOWN

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import dotted
+from devlint.placement.syntax.nodes import dotted, string_value
+from devlint.source.imports_by_call import CALLS, bound, modules_by_call
 from devlint.source.outline import Import
 
 CANONICAL = {
@@ -22,8 +23,13 @@ CANONICAL = {
 """Torch objects with several names; the right-hand side is the name that the tables use."""
 
 
-def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, str]]:
-    """Pairs of (local name, qualified name) that an import statement binds. A relative import keeps its dots."""
+def imported_names(statement: cst.Import | cst.ImportFrom | cst.Assign) -> list[tuple[str, str]]:
+    """Pairs of (local name, qualified name) that an import statement binds. A relative import keeps its dots.
+
+    An assignment is one where its value is a call that imports.
+    """
+    if isinstance(statement, cst.Assign):
+        return _by_call(statement)
     if isinstance(statement, cst.Import):
         return [_plain(alias) for alias in statement.names]
     if isinstance(statement.names, cst.ImportStar):
@@ -60,6 +66,20 @@ def _plain(alias: cst.ImportAlias) -> tuple[str, str]:
         return alias.asname.name.value, canonical(full)
     first = full.split(".", 1)[0]
     return first, first
+
+
+def _by_call(statement: cst.Assign) -> list[tuple[str, str]]:
+    call = statement.value
+    if not isinstance(call, cst.Call) or len(statement.targets) != 1:
+        return []
+    called = (dotted(call.func) or "").rpartition(".")[2]
+    if called not in CALLS:
+        return []
+    target = statement.targets[0].target
+    parts = [element.value for element in target.elements] if isinstance(target, cst.Tuple) else [target]
+    first = call.args[0].value if call.args else None
+    modules = modules_by_call(called, string_value(first.value) if isinstance(first, cst.SimpleString) else None)
+    return [*bound((part.value if isinstance(part, cst.Name) else None for part in parts), modules)]
 
 
 def canonical(name: str) -> str:

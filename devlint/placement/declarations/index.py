@@ -117,7 +117,7 @@ def _index_of_names(tree: cst.Module) -> FileIndex:
     rebound: set[str] = set()
     stars: list[str] = []
     for node in descend(tree):
-        if isinstance(node, (cst.Import, cst.ImportFrom)):
+        if isinstance(node, (cst.Import, cst.ImportFrom, cst.Assign)):
             names.update(imported_names(node))
             if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
                 stars.append(module_of(node))

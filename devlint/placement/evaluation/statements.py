@@ -38,6 +38,9 @@ def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
 
 
 def assignment(interp: Interpreter, node: cst.Assign) -> None:
+    if imported_names(node):
+        import_statement(interp, node)
+        return
     name = _transferred_to(interp, node)
     if name and interp.info is not None:
         if interp.info.reads.get(name, 0) == 0:
@@ -307,7 +310,7 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
     return found
 
 
-def import_statement(interp: Interpreter, node: cst.Import | cst.ImportFrom) -> None:
+def import_statement(interp: Interpreter, node: cst.Import | cst.ImportFrom | cst.Assign) -> None:
     """Imports are indexed for the whole file; an import in a definition hides the previous value of the name."""
     linkage = interp.info.linkage if interp.info is not None else None
     for local, qualified in imported_names(node):

@@ -31,6 +31,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.filled_lists import elements_of
 from devlint.semantics import Dim
 from devlint.source.role import Role
 
@@ -97,7 +98,8 @@ class StoredBeside:
 
     def returned(self, event: Returned) -> None:
         if event.value_node is not None:
-            self._handed_on[event.scope.qualname].append(event.value_node)
+            nodes = elements_of(event.value_node) or [event.value_node]
+            self._handed_on[event.scope.qualname].extend(nodes)
 
     def finish(self) -> Iterator[Draft]:
         for (definition, _), kept in self._kept.items():
@@ -119,7 +121,7 @@ def _is_made_anywhere(device: Device) -> bool:
 
 def _is_elsewhere(event: Stored) -> bool:
     """Whether the object was moved, or came to a `forward`, and is not just what a function gave."""
-    part, scope = _part_of(event.owner), event.scope
+    part, scope = _part_of(event.owner) or _gathered_in(event.owner), event.scope
     if part is None or scope.setting is Setting.HOST or scope.role is Role.TEST:
         return False
     provenance = provenance_of(part)
@@ -127,8 +129,13 @@ def _is_elsewhere(event: Stored) -> bool:
         return False
     if provenance.step.kind is StepKind.MOVED:
         return True
-    came_in = provenance.step.kind is StepKind.GIVEN and provenance.previous is None
-    return came_in and scope.setting is Setting.FORWARD and _is_of_the_module(part.device)
+    return _came_in(part) and scope.setting is Setting.FORWARD and _is_of_the_module(part.device)
+
+
+def _came_in(part: Opaque | Tensor) -> bool:
+    """Whether it is an argument, or a part of one."""
+    provenance = provenance_of(part)
+    return provenance is not None and provenance.step.kind is StepKind.GIVEN and provenance.previous is None
 
 
 def _is_of_a_step(event: Stored) -> bool:
@@ -136,9 +143,7 @@ def _is_of_a_step(event: Stored) -> bool:
     part, scope = _part_of(event.owner), event.scope
     if part is None or scope.setting is not Setting.METHOD or scope.role is Role.TEST:
         return False
-    provenance = provenance_of(part)
-    came_in = provenance is not None and provenance.step.kind is StepKind.GIVEN and provenance.previous is None
-    return came_in and isinstance(part.device, SameAs) and part.device.symbol.anchor is Anchor.PARAMETER
+    return _came_in(part) and isinstance(part.device, SameAs) and part.device.symbol.anchor is Anchor.PARAMETER
 
 
 def _part_of(owner: Value | None) -> Opaque | Tensor | None:
@@ -148,13 +153,19 @@ def _part_of(owner: Value | None) -> Opaque | Tensor | None:
     return owner if isinstance(owner, Opaque) and not owner.tensorlike else None
 
 
+def _gathered_in(owner: Value | None) -> Opaque | Tensor | None:
+    """Of a dict that is written here, `{"obs": batch["obs"]}`: what came in, beside which its reader works."""
+    held = owner.items if isinstance(owner, Container) and owner.keys is not None else ()
+    return next((one for one in held if isinstance(one, (Opaque, Tensor)) and _came_in(one)), None)
+
+
 def _is_of_the_module(device: Device) -> bool:
     return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _draft(kept: _Kept) -> Draft:
     event, step = kept.event, kept.step
-    part = _part_of(event.owner)
+    part = _part_of(event.owner) or _gathered_in(event.owner)
     assert part is not None
     built_here = isinstance(event.owner, Container) and event.owner.node is not None
     there = "holds what is where the module is" if built_here else "came in beside the module's parameters"

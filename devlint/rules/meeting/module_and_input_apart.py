@@ -5,7 +5,7 @@
 Finds calls of a module, a loss included, whose parameters and inputs, or whose inputs among each other, are on
 different devices, and `nn.DataParallel` wrappers around a module that is not on the first of their `device_ids`. Also
 such wrappers without `device_ids` that are made because the machine has several GPUs, in functions that are asked for a
-device or read one that their user chose.
+device or read one that their user chose, or in any case, where an option decides between the CPU and an accelerator.
 
 ## Why is this bad
 

@@ -1,4 +1,8 @@
-"""Models that are wrapped for all GPUs because there are several, whatever device was asked for: part of DEV405."""
+"""Models that are wrapped for all GPUs, whatever device was asked for: part of DEV405.
+
+Because there are several, or in any case: `DataParallel` of a model on the CPU fails where the machine has a GPU.
+Source: `DataParallel.__init__` and `forward` in torch/nn/parallel/data_parallel.py, "module must have its parameters".
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName, Module
-from devlint.placement.domain.lattice import Known, leaves
+from devlint.placement.domain.lattice import CPU, GuardKind, Known, guards_of, leaves
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import Begun, Called, Moved
-    from devlint.placement.domain.lattice import Decided
+    from devlint.placement.domain.lattice import Decided, Device
 
 _WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
@@ -29,6 +33,9 @@ class WrappedForAll:
     _asked: dict[str, tuple[str, cst.CSTNode]] = field(default_factory=dict)
     """By definition: a device that its caller chooses, in the source's words, and where it shows."""
     _wrapped: list[Called] = field(default_factory=list)
+    _wrapped_always: list[Called] = field(default_factory=list)
+    _on_cpu: dict[str, tuple[str, cst.CSTNode]] = field(default_factory=dict)
+    """By definition: what its wrapped model goes to that an option makes the CPU, and where."""
 
     def begun(self, event: Begun) -> None:
         for name, value in event.arguments:
@@ -37,15 +44,31 @@ class WrappedForAll:
 
     def moved(self, event: Moved) -> None:
         named = event.named
+        wrapper = isinstance(event.receiver, Module) and event.receiver.type_name in _WRAPPERS
+        if wrapper and event.method == "to" and named is not None:
+            one_arm = event.target == CPU and any(_speaks(arm.guard.text) for arm in event.arms)
+            if one_arm or _is_chosen(event.target):
+                self._on_cpu.setdefault(event.scope.qualname, (code_of(named.node), event.node))
         chosen = named is not None and isinstance(named.value, DeviceName)
         if chosen and named is not None and not any(isinstance(leaf, Known) for leaf in leaves(event.target)):
             self._asked.setdefault(event.scope.qualname, (code_of(named.node), event.node))
 
     def called(self, event: Called) -> None:
-        if _wraps(event) and event.call.argument("device_ids", 1) is None and _counts_alone(event.arms):
+        if not _wraps(event) or event.call.argument("device_ids", 1) is not None:
+            return
+        if _counts_alone(event.arms):
             self._wrapped.append(event)
+        elif not any(_speaks(arm.guard.text) for arm in event.arms):
+            self._wrapped_always.append(event)
+            given = event.call.argument("module", 0)
+            if given is not None and isinstance(given.value, Module) and _is_chosen(given.value.device):
+                self._on_cpu.setdefault(event.scope.qualname, (code_of(given.node), given.node))
 
     def finish(self) -> Iterator[Draft]:
+        for event in self._wrapped_always:
+            on_cpu = self._on_cpu.get(event.scope.qualname)
+            if on_cpu is not None:
+                yield _draft_of_any(event, *on_cpu)
         for event in self._wrapped:
             asked = self._asked.get(event.scope.qualname)
             if asked is None:
@@ -62,6 +85,27 @@ class WrappedForAll:
                 trace=(DraftStep(node, event.scope, f"`{name}` is asked for here"),),
                 repair=Repair(Applicability.SUGGESTION, f"wrap it only where `{name}` has no index"),
             )
+
+
+def _draft_of_any(event: Called, name: str, node: cst.CSTNode) -> Draft:
+    in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message="`DataParallel` wants the model on the first GPU wherever there is one; calling it fails where the CPU "
+        "was chosen on such a machine",
+        confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
+        trace=(DraftStep(node, event.scope, f"`{name}` may be the CPU here" if name else "on the CPU here"),),
+        repair=Repair(Applicability.SUGGESTION, "wrap it only where the GPU was chosen"),
+    )
+
+
+def _is_chosen(device: Device) -> bool:
+    """Whether an option decides between the CPU and an accelerator: what the machine has is taken for granted."""
+    known = [leaf for leaf in leaves(device) if isinstance(leaf, Known)]
+    by_option = all(guard.kind is not GuardKind.FIRST_ITERATION for guard in guards_of(device))
+    return CPU in known and known != [CPU] * len(known) and by_option
 
 
 def _wraps(event: Called) -> bool:

@@ -12,8 +12,10 @@ go to a `device` that the method itself chooses by what the machine has; in a fu
 beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
-`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
-CPU. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
+`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
+refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
+`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
+`device="cuda"` as the default of a Module's method that puts things there which meet the module's parameters.
 
 ## Why is this bad
 
@@ -56,7 +58,9 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
   one, or no file of the package asks whether there is one: low.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
-- A default argument, a command-line default, and what a device argument gets where the caller left it out.
+- A default argument of a function, a command-line default, and what a device argument gets where the caller left it
+  out. Of a Module's method it is right where nothing that is put there meets the parameters, and where the class brings
+  itself or its parts somewhere.
 
 ## Fix safety
 
@@ -81,6 +85,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, Premise
 from devlint.finding import Severity
+from devlint.rules.naming.accelerator_by_default import AcceleratorByDefault
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods
@@ -100,6 +105,7 @@ if TYPE_CHECKING:
         IndexAsDevice,
         Moved,
         Stored,
+        UndecidedMismatch,
     )
 
 
@@ -116,11 +122,13 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused = RefusedByCuda()
         self._parts = PartsOfModules()
         self._in_methods = ChosenInMethods()
+        self._by_default = AcceleratorByDefault()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._refused.begun(event)
         self._parts.begun(event)
         self._in_methods.begun(event)
+        self._by_default.begun(event)
         return super().begun(event)
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -132,11 +140,13 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._in_methods.created(event)
+        self._refused.created(event)
         return super().created(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._in_methods.called(event)
         self._refused.called(event)
+        self._by_default.called(event)
         return super().called(event)
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
@@ -156,7 +166,12 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused.moved(event)
         self._parts.moved(event)
         self._in_methods.moved(event)
+        self._by_default.moved(event)
         return super().moved(event)
+
+    def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
+        self._by_default.undecided_mismatch(event)
+        return ()
 
     def finish(self) -> Iterable[Draft]:
         for draft in self._drafts():
@@ -171,5 +186,5 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         yield from self._refused.drafts()
-        apart = (*self._parts.drafts(), *self._in_methods.drafts())
+        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts())
         yield from (draft for draft in apart if id(draft.node) not in told)

@@ -6,6 +6,7 @@ device"; `Module.cuda` calls it for each tensor. `_get_device_index` in torch/cu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,9 +14,13 @@ from devlint.drafts.changes import TransferTo
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import DeviceName, Instance, Opaque, Self
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Host, Instance, Module, Opaque, Self, Tensor
 from devlint.placement.domain.device_names import names_the_cpu
+from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, may_be_cpu
+from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.nodes import dotted
+from devlint.rules.naming.noted_places import HARMLESS
 from devlint.semantics import process_setting
 from devlint.source.role import Role
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Argument, Value
-    from devlint.placement.domain.events import Begun, Called, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, Stored
     from devlint.placement.domain.scope import Scope
 
 Kept = tuple[str, str]
@@ -48,6 +53,12 @@ class RefusedByCuda:
     _on_cpu: dict[Kept, tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
     """Where it is set to the CPU."""
     _calls: list[_Told] = field(default_factory=list)
+    _taken: dict[Kept, tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
+    """Where it is given to what takes any device: `.to(device)`, `torch.zeros(n, device=device)`."""
+    _for_cuda: set[Scope] = field(default_factory=set)
+    """Definitions that cannot do without it: they call `torch.cuda`."""
+    _models: set[Kept] = field(default_factory=set)
+    """Devices that whole modules are brought to by `.cuda(device)`: everything is meant to be on an accelerator."""
 
     def begun(self, event: Begun) -> None:
         self._definitions[event.scope] = event.node
@@ -56,14 +67,30 @@ class RefusedByCuda:
         if names_the_cpu(event.value):
             self._on_cpu.setdefault(_kept(event.scope, event.target), (event.node, event.scope))
 
+    def created(self, event: Created) -> None:
+        if event.named is not None:
+            self._take(event.scope, event.named)
+
     def moved(self, event: Moved) -> None:
+        if event.method == "to" and event.named is not None:
+            self._take(event.scope, event.named)
         own = isinstance(event.receiver, (Instance, Self))
         if event.method == "cuda" and event.named is not None and not (event.guarded or own):
             spelled = code_of(event.named.node)
+            if isinstance(event.receiver, Module):
+                self._models.add(_kept(event.scope, spelled))
             repair = Repair(Applicability.UNSAFE, f"write `.to({spelled})`", (TransferTo(event.call.node, spelled),))
             self._calls.append(_Told(event, "`.cuda(...)`", event.named, "`.to(...)` takes it as well", repair))
 
+    def _take(self, scope: Scope, named: Argument) -> None:
+        self._taken.setdefault(_kept(scope, code_of(named.node)), (named.node, scope))
+
     def called(self, event: Called) -> None:
+        if event.name.startswith("torch.cuda.") and not (event.guarded or event.name.startswith(_WITHOUT_CUDA)):
+            self._for_cuda.add(event.scope)
+        for argument in event.call.arguments:
+            if argument.keyword == "device" and not event.name.startswith("torch.cuda."):
+                self._take(event.scope, argument)
         setting = process_setting(event.name) if event.name.startswith("torch.cuda.") else None
         told = event.call.argument(setting[1], 0) if setting is not None else None
         if told is not None and not (event.guarded or event.on_cpu):
@@ -84,6 +111,12 @@ class RefusedByCuda:
             when, way = "in one arm", (DraftStep(*set_to_cpu, "set here", "cpu"),)
         elif self._is_default(named.value, spelled, event.scope):
             when = "by default"
+        elif not isinstance(event, Moved) or event.scope in self._for_cuda or _is_for_accelerators(event):
+            return None
+        elif _is_of_value(named.value):
+            when = "where the caller works on the CPU"
+        elif (taken := self._taken_elsewhere(event.scope, named)) is not None:
+            when, way = "if the caller says so", (DraftStep(*taken, "given here to what takes any device"),)
         else:
             return None
         name = quoted(named.node, "its device")
@@ -95,6 +128,17 @@ class RefusedByCuda:
             trace=(*way, DraftStep(event.node, event.scope, "raises here where it is the CPU")),
             repair=told.repair,
         )
+
+    def _taken_elsewhere(self, scope: Scope, named: Argument) -> tuple[cst.CSTNode, Scope] | None:
+        """Where it is given to what takes the CPU too, if somebody else decides what it is."""
+        spelled = _BUILT.sub(r"\1", code_of(named.node))
+        # An index may be kept under any name; what is called a device is taken for one.
+        is_device = spelled.rpartition(".")[2].lower().endswith("device")
+        if _kept(scope, spelled) in self._models:
+            return None
+        if not is_device or _is_known(named.value) or isinstance(named.value, (Host, Constant)):
+            return None
+        return self._taken.get(_kept(scope, spelled))
 
     def _is_in_an_arm(self, store: cst.CSTNode, scope: Scope) -> bool:
         import libcst as cst
@@ -119,6 +163,10 @@ class RefusedByCuda:
         return default is not None and code_of(default).replace("'", '"') in _ON_CPU
 
 
+_WITHOUT_CUDA = (*HARMLESS, "torch.cuda.is_available", "torch.cuda.device_count")
+"""Calls that do nothing where there is no CUDA."""
+
+_BUILT = re.compile(r"^torch\.device\((.*)\)$")
 _ON_CPU = ('"cpu"', 'torch.device("cpu")')
 
 
@@ -133,6 +181,23 @@ def _falls_back(value: Value) -> bool:
     if not isinstance(value, DeviceName):
         return False
     return value.chosen_by_probe or (may_be_cpu(value.device) and value.device != CPU)
+
+
+def _is_for_accelerators(event: Moved) -> bool:
+    """A definition that is named for one, and an object of a class that says what it does there, `Params4bit(w)`."""
+    import libcst as cst
+
+    made = event.receiver_node.func if isinstance(event.receiver_node, cst.Call) else None
+    last = (dotted(made) or "").rpartition(".")[2] if made is not None else ""
+    ours = isinstance(event.receiver, (Tensor, Module)) or not last[:1].isupper()
+    return is_named_for_accelerator(event.scope.qualname) or not ours
+
+
+def _is_of_value(value: Value) -> bool:
+    """The `.device` of an argument, or that of the module itself: wherever the caller put it."""
+    if not isinstance(value, DeviceName) or not isinstance(value.device, SameAs):
+        return False
+    return value.of_tensor or value.device.symbol.anchor is Anchor.MODULE
 
 
 def _is_known(value: Value) -> bool:

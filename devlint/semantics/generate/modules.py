@@ -50,6 +50,7 @@ BUILD: dict[str, str] = {
     "RNNCellBase": "2, 2, True, 1",
 }
 
+KEYED = ("ModuleDict", "ParameterDict")
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Container", "DataParallel")
 TUPLES = ("RNN", "LSTM", "GRU", "LSTMCell", "MultiheadAttention")
 NO_TENSOR = ("AdaptiveLogSoftmaxWithLoss",)
@@ -93,7 +94,9 @@ def _row(short: str, cls: type[nn.Module], operations: dict[str, Row]) -> Row:
     if loss:
         row["loss"] = True
     if short in CONTAINERS:
-        return {**row, "container": True, "returns": "other", "operands": ""}
+        held = {"items": "parameters"} if short.startswith("Parameter") else {}
+        keyed = {"keyed": True} if short in KEYED else {}
+        return {**row, "container": True, **held, **keyed, "returns": "other", "operands": ""}
     operands = _operands(cls)
     row["operands"] = " ".join(operands)
     if short in TUPLES:
