@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         CallersModuleCalled,
         Created,
         DeviceNamed,
+        GlobalRead,
         IndexAsDevice,
         Moved,
         Stored,
@@ -138,6 +139,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._in_methods.called(event)
         self._refused.called(event)
         return super().called(event)
+
+    def global_read(self, event: GlobalRead) -> Iterable[Draft]:
+        self._in_methods.global_read(event)
+        return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         self._parts.named(event)
