@@ -35,7 +35,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import Loaded
+from devlint.placement.domain.events import GlobalRead, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -65,6 +65,8 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
             CPU, Dim.NONZERO, dtype=DType.INT, provenance=interp.step(StepKind.GIVEN, node, CPU, code_of(node))
         )
     value = ranks.of_attribute(interp, node, owner) or attribute_of(interp, owner, name, node)
+    if isinstance(owner, ProjectModule) and isinstance(value, DeviceName) and interp.info is not None:
+        interp.emit(GlobalRead(node, interp.scope, code_of(node), value, imported=True))
     if isinstance(owner, Self):
         if isinstance(value, DeviceName):
             value = replace(value, device=named_at_least(interp, value, value.device, node))

@@ -24,6 +24,7 @@ from devlint.placement.domain.abstract_values import (
     DeviceName,
     Host,
     Instance,
+    Module,
     Opaque,
     Reference,
     Truth,
@@ -195,6 +196,16 @@ def _load(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Opaque(device, interp.step(StepKind.MADE, node, device, "torch.load"))
 
 
+def _load_script(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``torch.jit.load(path)``: a module of unknown code, which works on what it is called with as layers do."""
+    loaded = _load(interp, node, site)
+    device = loaded.device if isinstance(loaded, Opaque) else UNKNOWN
+    return Module(device, SCRIPTED, None, interp.step(StepKind.MADE, node, device, "torch.jit.load"), (), True)
+
+
+SCRIPTED = "torch.jit.ScriptModule"
+
+
 def _one_of_torch(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``getattr(torch, window)(400)``: what takes numbers alone makes a tensor."""
     given = [argument.value for argument in site.arguments if argument.keyword is None]
@@ -239,7 +250,7 @@ FUNCTIONS: dict[str, Special] = {
     "torch.Generator": generators.make,
     "torch.manual_seed": generators.default_of_cpu,
     "torch.load": _load,
-    "torch.jit.load": _load,
+    "torch.jit.load": _load_script,
     "torch.nn.utils.rnn.pack_padded_sequence": packed.pack,
     "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
     "torch.utils.checkpoint.checkpoint": indirect.checkpoint,

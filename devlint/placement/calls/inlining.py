@@ -34,7 +34,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch
+from devlint.placement.domain.events import Called, DeviceMismatch
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -109,6 +109,35 @@ def call_with_values(
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed or moves else None
+
+
+def meets_own_state(
+    interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Module, argument: Argument
+) -> bool:
+    """Whether a method of a module computes with an argument and with the module's own state, which are apart."""
+    definition, program = info.node, interp.program.holder(info)
+    if interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+        return False
+    if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
+        return False
+    inner = _evaluate(interp, program, info, definition, site, receiver, (), None)
+    there = device_of_value(argument.value)
+
+    def is_own(device: Device) -> bool:
+        return device != CPU and placed(device, inner.places) == CPU
+
+    for event in inner.events:
+        if isinstance(event, DeviceMismatch) and not event.arms:
+            sides = [device_of_value(operand.value) for operand in (event.offending, event.other)]
+            if there in sides and any(map(is_own, sides)):
+                return True
+        elif isinstance(event, Called) and isinstance(event.receiver, Self) and not event.arms:
+            # A part that the module was handed is taken to be where the module is, and so is what it gives.
+            handed = any(device_of_value(one.value) == there for one in event.call.arguments)
+            is_part = event.receiver.info.method(event.name.lstrip(".")) is None
+            if handed and is_part and is_own(device_of_value(event.result)):
+                return True
+    return False
 
 
 def _in_iterations(interp: Interpreter, site: CallSite) -> CallSite:

@@ -19,6 +19,7 @@ from devlint.placement.calls.conventional_results import (
     of_inherited_forward,
 )
 from devlint.placement.calls.encodings import takes_an_encoding
+from devlint.placement.calls.methods_of_modules import meet_method
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
@@ -207,6 +208,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if receiver.info is not None:
         method = receiver.info.method(name)
         if method is not None:
+            meet_method(interp, node, method, receiver, function.value, site)
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING

@@ -249,8 +249,8 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
             return []
     if library_models.takes_tensors(module.type_name):
         # A number, as a step or a size, may be brought over.
-        given = [a for a in site.arguments if not a.star and operands.dim_of(a.value) is not Dim.ZERO]
-        return [Bound("input", a.value, a.node, strict=True) for a in given]
+        handed = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.star != "**"]
+        return [bound for bound in handed if operands.dim_of(bound.value) is not Dim.ZERO]
     if module.assumed and not is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
@@ -259,6 +259,14 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
     own = module.info is not None
     given = [a for a in site.positional[:1] if not (own and operands.dim_of(a.value) is Dim.ZERO)]
     return [Bound("input", a.value, a.node, strict=True) for a in given]
+
+
+def _unlisted(argument: Argument) -> Value:
+    """What ``*batch`` hands over, each of them alike: ``batch = [torch.from_numpy(one) for one in arrays]``."""
+    value = argument.value
+    if not argument.star:
+        return value
+    return value.rest if isinstance(value, Container) and not value.items and value.rest is not None else NOTHING
 
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:

@@ -37,7 +37,13 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.held_modules import is_called_here, placed_by_another, where_methods_put_it
-from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
+from devlint.placement.state.later_stores import (
+    brought_to_cpu,
+    first_on_cpu,
+    is_bare_on_cpu,
+    is_only_updated,
+    is_stored_by_others,
+)
 from devlint.records import replace
 from devlint.semantics import Dim
 
@@ -107,7 +113,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
             return NOTHING
         if moves_itself(info, fact.name):
             return NOTHING
-        if fact.stores > 1 and not is_only_updated(info, fact.name):
+        if _changes(info, fact) and not is_only_updated(info, fact.name):
             return (first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None) or NOTHING
         return value
     if isinstance(value, Tensor):
@@ -116,7 +122,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return plain_tensor(interp, info, value, fact)
     if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
         # `self.device = None` until some `setup` stores another.
-        return (placed_by_another(interp, info, fact.name) if value == NONE else None) or NOTHING
+        later = placed_by_another(interp, info, fact.name) if value == NONE else None
+        return later or (brought_to_cpu(interp, info, fact.name) if value == NONE else None) or NOTHING
     return value
 
 
@@ -167,7 +174,7 @@ def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Attr
             return NOTHING
         kept = info.kind is ClassKind.UNKNOWN and is_given(value.device)
         return replace(value, evidence=Evidence.LIKELY) if kept else replace(value, device=UNKNOWN)
-    if fact.stores > 1 and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
+    if _changes(info, fact) and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING
@@ -178,6 +185,11 @@ def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Attr
         # What an object that moves itself was handed is where its caller has it, before and after.
         return value
     return replace(value, device=UNKNOWN) if moves_itself(info, fact.name) else value
+
+
+def _changes(info: ClassInfo, fact: AttributeFact) -> bool:
+    """Whether objects of the class, or of the base that the fact is of, get another value after construction."""
+    return fact.stores > 1 and bool(info.storing_later(fact.name))
 
 
 def as_decided(interp: Interpreter, value: Value) -> Value:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.left_to_accelerators import note_left_to_accelerator
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.ignored_parameters import names_device
 from devlint.placement.declarations.left_out_devices import SWITCHES
@@ -37,6 +38,8 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
             continue
         default = code_of(parameter.default)
         if default not in _ON_THE_CPU:
+            if site.argument(name, position) is None:
+                note_left_to_accelerator(interp, node, info, parameter, site)
             continue
         if default == "None" and interp.state.factory_device != CPU:
             return False  # the context around the call says it

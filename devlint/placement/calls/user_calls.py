@@ -199,12 +199,18 @@ def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
     """Whether state is computed from the constructor's arguments, or is theirs, and so is on their device."""
     values = [fact.value for fact in interp.program.facts(info).attributes.values()]
-    elsewhere = [part for value in values for part in _state_in(value) if part.device != CPU]
-    if not elsewhere:
+    state = [part for value in values for part in _state_in(value)]
+    elsewhere = [part for part in state if part.device != CPU]
+    if not elsewhere or any(map(_is_layer_on_cpu, state)):
         return False
     substitution = bind_arguments(interp, init, site, Module(UNKNOWN))
     placed = [substitute(value, substitution, interp, site.node) for value in elsewhere]
     return any(getattr(value, "device", UNKNOWN) != CPU for value in placed)
+
+
+def _is_layer_on_cpu(part: Tensor | Module | Opaque) -> bool:
+    """A layer that the constructor makes itself: whatever parts the object is handed, this one is on the CPU."""
+    return isinstance(part, Module) and part.holds_state is True and part.device == CPU and part.info is None
 
 
 def _state_in(value: Value) -> Iterator[Tensor | Module | Opaque]:

@@ -307,6 +307,18 @@ class ClassInfo:
             self._assigned_outside_init = found
         return self._assigned_outside_init
 
+    def storing_later(self, name: str) -> list[tuple[ClassInfo, FunctionInfo]]:
+        """The methods that assign an attribute of its objects after their construction, and the classes they are of.
+
+        A method that is overridden, by one that neither goes on to it nor names its class, does not run for them.
+        """
+        found = [(one, method) for one in self.order for method in one.assigned_outside_init.get(name, ())]
+        return [pair for pair in found if pair[0] is self or self._runs(*pair)]
+
+    def _runs(self, one: ClassInfo, method: FunctionInfo) -> bool:
+        override = self.method(method.name)
+        return override is None or override is method or not {"super", one.name}.isdisjoint(override.names)
+
     @property
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
         """The bases, where names of classes that the project defines are replaced by those classes."""

@@ -99,6 +99,17 @@ class DeviceTold(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeftToAccelerator(Event):
+    """A call of a function of the project leaves a device to a default that names an accelerator."""
+
+    function: str
+    parameter: str
+    default: str
+    at_hand: str
+    """What says the device of the caller, in the source's words: ``device`` or ``self.device``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RequestDropped(Event):
     """``asked or "cuda" if torch.cuda.is_available() else "cpu"``: where the test fails, ``asked`` has no effect."""
 
@@ -119,6 +130,8 @@ class GlobalRead(Event):
 
     name: str
     value: DeviceName
+    imported: bool = False
+    """Another file of the project sets it: ``from settings import device``, ``settings.device``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

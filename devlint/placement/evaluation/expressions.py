@@ -53,7 +53,8 @@ def name(interp: Interpreter, node: cst.Name) -> Value:
     if isinstance(value, DeviceName) and interp.info is not None:
         here = node.value in interp.state.values or node.value in interp.closure
         if not here:
-            interp.emit(GlobalRead(node, interp.scope, node.value, value))
+            imported = node.value in interp.index.imports
+            interp.emit(GlobalRead(node, interp.scope, node.value, value, imported))
     elif value is NOTHING:
         note_unbound_name(interp, node)
     return value

@@ -77,7 +77,7 @@ def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module
 
     The other methods find it there. None where a method keeps one that it does not place, or brings it back.
     """
-    methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
+    methods = info.storing_later(name)
     if info.is_module or not methods or any(method is interp.info for _, method in methods):
         return None
     if not all(method.places_itself for _, method in methods):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.declarations.self_attributes import updates
-from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Tensor, Value
+from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import was_moved
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -22,7 +24,7 @@ def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[Value
     What the methods assign is looked at first: to evaluate the methods of a large class costs more than all the rest.
     A sum that goes on (``self.total += x``) stays where it is and is left out.
     """
-    methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
+    methods = info.storing_later(name)
     if not all(_may_be_made_here(info, method, name) for _, method in methods):
         return None
     found: list[Value] = []
@@ -109,17 +111,32 @@ def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | Non
     return values[0] if values and all(map(is_bare_on_cpu, values)) else None
 
 
+def brought_to_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
+    """The first of the later stores where every one is a container of what was brought to the CPU, or of None."""
+    if info.is_module or moves_itself(info, name):
+        return None
+    values = [value for value in later_stores(interp, info, name) or () if value != NONE]
+    return values[0] if values and all(map(_holds_what_was_brought, values)) else None
+
+
+def _holds_what_was_brought(value: Value) -> bool:
+    """``dict(points=points.cpu(), distances=distances.cpu())``."""
+    inside = value.innermost if isinstance(value, Container) else ()
+    return bool(inside) and all(
+        isinstance(one, (Tensor, Opaque)) and one.device == CPU and was_moved(one.provenance) for one in inside
+    )
+
+
 def is_stored_by_others(interp: Interpreter, info: ClassInfo, name: str) -> bool:
     """Whether a method that is neither the constructor nor the one that runs stores an attribute."""
-    return any(method is not interp.info for one in info.order for method in one.assigned_outside_init.get(name, ()))
+    return any(method is not interp.info for _, method in info.storing_later(name))
 
 
 def is_only_updated(info: ClassInfo, name: str) -> bool:
     """Whether other methods than the constructor only go on with what an attribute holds: ``self.total += x``."""
     return all(
         updates(expression, name)
-        for one in info.order
-        for method in one.assigned_outside_init.get(name, ())
+        for _, method in info.storing_later(name)
         for expression in method.stored_expressions.get(name, (None,))
     )
 

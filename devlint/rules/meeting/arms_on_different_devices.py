@@ -94,6 +94,7 @@ from devlint.rules.meeting.arms import (
     moves_with_module,
     reads_host_data,
 )
+from devlint.rules.meeting.encoded_arms import EncodedArms
 from devlint.rules.meeting.filled_lists import FilledLists, elements_of
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim, Operation
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         IndexedFromHost,
         LoopEntered,
         LoopLeft,
+        Moved,
         ReadAnywhere,
         Returned,
         Stored,
@@ -134,6 +136,7 @@ class ArmsOnDifferentDevices(Rule):
         self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
         self._filled = FilledLists()
+        self._encoded = EncodedArms()
         self._definitions = Definitions()
         self._registered: dict[str, list[tuple[Event, Value]]] = {}
         """By constructor: the buffers."""
@@ -177,7 +180,12 @@ class ArmsOnDifferentDevices(Rule):
         self._filled.left()
         return ()
 
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._encoded.moved(event)
+        return ()
+
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._encoded.stored(event)
         if _may_be_elsewhere(event):
             self._filled.stored(event)
         return ()
@@ -274,6 +282,7 @@ class ArmsOnDifferentDevices(Rule):
             self._found += _apart(arms, "another return")
         for buffers in self._registered.values():
             self._found += _registered_apart(buffers)
+        self._found += self._encoded.drafts()
         for draft in self._found:
             if id(draft.node) in self._clashed:
                 continue

@@ -113,6 +113,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_moved_itself,
     is_moved_object,
     is_of_a_working_function,
+    is_of_its_objects_model,
     is_state_of_a_model,
     is_taken_from_a_graph,
     is_tensor,
@@ -124,7 +125,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved, ReadInCallee
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved, ReadInCallee, Stored
 
 
 REDUCTIONS = frozenset(
@@ -163,6 +164,8 @@ class NumpyOnAccelerator(Rule):
         self._beside = BroughtBeside()
         self._brought_there: dict[str, Moved] = {}
         """By definition: the first transfer to a place that is not the CPU."""
+        self._told: dict[str, Stored] = {}
+        """By class: the device that its objects are told, and keep."""
         self._goes_later: set[int] = set()
         """Reads, by identity, in a method that moves its own object further down, and has brought nothing over yet."""
 
@@ -188,6 +191,13 @@ class NumpyOnAccelerator(Rule):
         """`self.to(device)`: until here it was where it was built."""
         if method not in self._moved_to_cpu:
             self._goes_later.update(id(read) for read in self._undecided if read.scope.qualname == method)
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`self.device = device` of a constructor."""
+        kept = isinstance(event.owner, Self) and event.scope.setting is Setting.CONSTRUCTION
+        if kept and (event.attribute or "").endswith("device") and not names_the_cpu(event.value):
+            self._told.setdefault(event.scope.class_name or "", event)
+        return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._speaks_of_devices = self._speaks_of_devices or event.named is not None
@@ -287,6 +297,14 @@ class NumpyOnAccelerator(Rule):
             if handed_on is not None and is_tensor(event) and scope.setting is not Setting.HOST:
                 step = DraftStep(handed_on.node, handed_on.scope, "the function is handed on with a device here")
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
+                continue
+            told = self._told.get(scope.class_name or "")
+            if told is not None and is_of_its_objects_model(event):
+                step = DraftStep(told.node, told.scope, "the object is told a device here", passes_on=False)
+                yield (
+                    event,
+                    _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the object's model is", (step,)),
+                )
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
             # What some caller computed by a model is a tensor, whatever else a function for arrays gets.

@@ -84,7 +84,8 @@ def _is_written_to(event: DeviceMismatch) -> bool:
 def confidence(event: DeviceMismatch) -> Confidence:
     """High where both devices are known; medium where the operands share a source, or are made here; low otherwise."""
     if event.scope.setting is Setting.HOST:
-        return Confidence.LOW
+        # What works on the host may be given tensors of the host; what it puts in two places itself is apart.
+        return Confidence.MEDIUM if _are_named(event) else Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         if _brought_beside_an_input(event):
             return Confidence.LOW
@@ -100,6 +101,14 @@ def confidence(event: DeviceMismatch) -> Confidence:
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _are_named(event: DeviceMismatch) -> bool:
+    """Whether the program names both devices, the CPU by bringing something to it."""
+    if not all(isinstance(device_of(operand.value), Known) for operand in (event.offending, event.other)):
+        return False
+    on_cpu = (operand for operand in (event.offending, event.other) if device_of(operand.value) == CPU)
+    return all(was_moved(provenance_of(operand.value)) for operand in on_cpu)
 
 
 def _brought_beside_an_input(event: DeviceMismatch) -> bool:
@@ -158,12 +167,14 @@ def _of_one_object(event: DeviceMismatch) -> bool:
         step = provenance.first if provenance is not None else None
         if step is None or step.kind is not StepKind.MADE or not (mine.role == "module" or step.of_object):
             continue
-        constructor = step.scope
-        if constructor.setting is not Setting.CONSTRUCTION or constructor.class_name != event.scope.class_name:
+        # A constructor makes it, or a method to which the constructor leaves that: `self.create_networks()`.
+        builder, name = step.scope, event.scope.class_name
+        if name is None or builder.class_name != name or builder == event.scope:
             continue
         told = [place.symbol.key for place in map(device_of, (mine.value, theirs.value)) if isinstance(place, SameAs)]
         here = made is not None and made.first.kind is StepKind.MADE and made.first.scope == event.scope
-        by_object = any(key.startswith(f"{constructor.qualname}:") for key in told)
+        constructor = f"{builder.qualname.rpartition('.')[0]}.__init__:"
+        by_object = any(key.startswith(constructor) for key in told)
         return by_object and (here or isinstance(device_of(mine.value), Known))
     return False
 

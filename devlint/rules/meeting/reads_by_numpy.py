@@ -8,6 +8,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import came_of_a_callable, code_of
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.lattice import (
@@ -201,6 +202,15 @@ def is_computed(event: HostRead) -> bool:
     return isinstance(event.expression, cst.Call) or (
         provenance is not None and provenance.step.kind is StepKind.COMPUTED
     )
+
+
+def is_of_its_objects_model(event: HostRead) -> bool:
+    """Whether a model that the object keeps computed it: ``self.network(x).argmax(1)``."""
+    value = event.value
+    provenance = value.provenance if isinstance(value, Tensor) else None
+    steps = (step.name for step in provenance or () if step.kind is StepKind.COMPUTED)
+    kept = (name.removeprefix("self.") for name in steps if name.startswith("self."))
+    return event.scope.role not in _ON_THE_CPU_AS_A_RULE and any(map(names_a_module, kept))
 
 
 def is_of_a_working_function(event: HostRead) -> bool:

@@ -1,7 +1,8 @@
 """Tensors that a method of a Module makes where the machine has an accelerator, by a device it names first: DEV302.
 
 ``device = "cuda" if torch.cuda.is_available() else "cpu"`` says what the machine has, and not where the module is. Nor
-does it say where the tensors are that a function of a library is handed, and does not move.
+does it say where the tensors are that a function of a library is handed, and does not move. The same holds of a device
+that another file of the library chooses while it is imported, ``settings.device``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import DeviceName, Self, Tensor
+from devlint.placement.domain.abstract_values import DeviceName, Module, Self, Tensor
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
@@ -24,7 +25,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Argument, Value
-    from devlint.placement.domain.events import Begun, Called, Created, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, GlobalRead, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 MOST_STEPS = 3
@@ -44,6 +45,10 @@ class ChosenInMethods:
     """By method: where it hands such a device to a factory, or to the transfer of a tensor made there."""
     _bringing: set[Scope] = field(default_factory=set)
     """Methods that bring there what they are given."""
+    _imported: set[int] = field(default_factory=set)
+    """Expressions that read a device which another file of the library chose, by their identity."""
+    _followed: set[str] = field(default_factory=set)
+    """Such devices, in the source's words, to which the file brings modules, or what it is given."""
     _placing: set[str | None] = field(default_factory=set)
     """Classes that bring themselves or their parts there, or keep such a device."""
 
@@ -67,6 +72,10 @@ class ChosenInMethods:
         elif event.target.isidentifier():
             self._chosen.setdefault(event.scope, set()).add(event.target)
 
+    def global_read(self, event: GlobalRead) -> None:
+        if event.imported:
+            self._imported.add(id(event.node))
+
     def created(self, event: Created) -> None:
         if event.named is not None:
             self._note(event.scope, event.named)
@@ -78,6 +87,8 @@ class ChosenInMethods:
         if made_here and event.named is not None:
             self._note(event.scope, event.named)
         elif not made_here:
+            if event.named is not None:
+                self._followed.add(code_of(event.named.node))
             self._bringing.add(event.scope)
             if event.receiver_text.startswith("self."):
                 self._placing.add(event.scope.class_name)
@@ -86,13 +97,18 @@ class ChosenInMethods:
         """`self.to(device)`."""
         if isinstance(event.receiver, Self) and event.name in (".to", ".cuda"):
             self._placing.add(event.scope.class_name)
+        if isinstance(event.result, Module):
+            # `Part(width, device=settings.device)`
+            handed = (code_of(one.node) for one in event.call.arguments if id(one.node) in self._imported)
+            self._followed.update(handed)
 
     def _note(self, scope: Scope, named: Argument) -> None:
         """A device that is named at the top of the file, or kept by the object, is another matter."""
         if scope not in self._methods or not _is_of_machine(named.value):
             return
         spelled = code_of(named.node)
-        if not spelled.replace(".", "").isidentifier() or spelled in self._chosen.get(scope, ()):
+        chosen_here = not spelled.replace(".", "").isidentifier() or spelled in self._chosen.get(scope, ())
+        if chosen_here or (id(named.node) in self._imported and scope not in self._functions):
             self._places.setdefault(scope, []).append(named)
 
     def drafts(self) -> list[Draft]:
@@ -109,6 +125,8 @@ class ChosenInMethods:
             return None
         best, places = _best(candidates), self._places[scope]
         first, *others = places
+        if id(first.node) in self._imported and (not best.is_tensor or code_of(first.node) in self._followed):
+            return None
         return Draft(
             node=first.node,
             scope=scope,

@@ -141,7 +141,8 @@ class DeviceChosenAtImport(Rule):
         )
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
-        self._read((False, event.name), event.node, event.scope)
+        if not event.imported:
+            self._read((False, event.name), event.node, event.scope)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:

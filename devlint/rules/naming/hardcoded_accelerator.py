@@ -102,6 +102,7 @@ if TYPE_CHECKING:
         CallersModuleCalled,
         Created,
         DeviceNamed,
+        GlobalRead,
         IndexAsDevice,
         Moved,
         Stored,
@@ -148,6 +149,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused.called(event)
         self._by_default.called(event)
         return super().called(event)
+
+    def global_read(self, event: GlobalRead) -> Iterable[Draft]:
+        self._in_methods.global_read(event)
+        return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         self._parts.named(event)

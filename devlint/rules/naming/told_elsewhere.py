@@ -91,13 +91,16 @@ def _says(definition: cst.FunctionDef, code: str) -> bool:
     return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
 
 
-def is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
-    """Whether the function moves what the call gives, hands it on beside a device, or gives it back to its caller."""
+def is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode, *, given_back: bool = True) -> bool:
+    """Whether the function moves what the call gives, or hands it on beside a device.
+
+    What it gives back to its caller counts as well if ``given_back``.
+    """
     import libcst as cst
 
     names: set[str] = set()
     for child in descend(definition.body):
-        if isinstance(child, cst.Return) and child.value is not None and _holds(child.value, call):
+        if given_back and isinstance(child, cst.Return) and child.value is not None and _holds(child.value, call):
             return True
         if isinstance(child, cst.Call) and child is not call and _holds(child, call) and _places(child):
             return True

@@ -82,8 +82,11 @@ from devlint.drafts.changes import Replace, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Excuse, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Self
-from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Self, UnknownValue
+from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.naming.left_to_accelerators import LeftToAccelerators
 from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import is_bare
@@ -94,9 +97,11 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.events import (
         Begun,
+        Called,
         Created,
         DeviceMismatch,
         DeviceTold,
+        LeftToAccelerator,
         Moved,
         ParameterIgnored,
         ParameterLeftOut,
@@ -105,6 +110,10 @@ if TYPE_CHECKING:
         Stored,
     )
     from devlint.placement.domain.scope import Scope
+
+
+MOST_STEPS = 3
+"""Parts of an object that are shown."""
 
 
 class UnusedDeviceParameter(Rule):
@@ -122,10 +131,23 @@ class UnusedDeviceParameter(Rule):
         """By definition and attribute: the first device that it keeps on `self`."""
         self._clashing: set[str] = set()
         """Definitions where a tensor made without a device meets another."""
+        self._left: dict[str, list[Called]] = {}
+        """By constructor: the modules with state that it makes, and leaves where they are made."""
         self._told_elsewhere = ToldElsewhere()
+        self._left_to_accelerators = LeftToAccelerators()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._told_elsewhere.begun(event)
+        self._left_to_accelerators.begun(event)
+        return ()
+
+    def left_to_accelerator(self, event: LeftToAccelerator) -> Iterable[Draft]:
+        self._left_to_accelerators.note(event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.scope.setting is Setting.CONSTRUCTION and _makes_a_part(event):
+            self._left.setdefault(event.scope.qualname, []).append(event)
         return ()
 
     def device_told(self, event: DeviceTold) -> Iterable[Draft]:
@@ -182,12 +204,14 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
+        self._left_to_accelerators.moved(event)
         # What is brought to the host is to be read there, by numpy or a library, wherever the caller's data are.
         if event.moves and event.target != CPU:
             self._places.update(_with_those_around(event.scope))
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._left_to_accelerators.stored(event)
         if (
             isinstance(event.owner, Self)
             and isinstance(event.value, (Constant, DeviceName))
@@ -221,11 +245,12 @@ class UnusedDeviceParameter(Rule):
                 scope=event.scope,
                 message=_message(event),
                 confidence=self._confidence(event),
-                trace=_trace(event),
+                trace=(*_trace(event), *self._made_without(event)),
                 excuse=Excuse(event.definition, _says_so),
             )
 
         yield from self._told_elsewhere.drafts()
+        yield from self._left_to_accelerators.drafts()
         for left_out in self._left_out:
             yield Draft(
                 node=left_out.node,
@@ -241,6 +266,11 @@ class UnusedDeviceParameter(Rule):
                 excuse=None if left_out.recursive else Excuse(left_out.definition, _says_so),
             )
 
+    def _made_without(self, event: ParameterIgnored) -> list[DraftStep]:
+        """The parts that a constructor makes and could have brought to the device."""
+        made = self._left.get(event.scope.qualname, ())
+        return [DraftStep(one.node, one.scope, "made here without it") for one in made[:MOST_STEPS]]
+
     def _confidence_of_call(self, event: ParameterLeftOut) -> Confidence:
         # What a recursion places shows in the same body; where another function is called, it is that one's work.
         places = not event.recursive or event.scope.qualname in self._places
@@ -250,6 +280,17 @@ class UnusedDeviceParameter(Rule):
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
             return Confidence.LOW
         return Confidence.MEDIUM
+
+
+def _makes_a_part(event: Called) -> bool:
+    """A module with state; what an unknown class makes is one where it is told so: ``Perceptual().eval()``."""
+    made = event.result
+    if isinstance(event.receiver, UnknownValue):
+        return event.name == ".eval" and not event.call.arguments
+    step = made.provenance.step if isinstance(made, Module) and made.provenance is not None else None
+    if not isinstance(made, Module) or step is None or made.device not in (CPU, UNKNOWN):
+        return False
+    return step.kind is StepKind.MADE and step.node is event.node and made.holds_state is not False
 
 
 def _chosen_instead(event: ParameterIgnored, kept: Stored) -> Draft:

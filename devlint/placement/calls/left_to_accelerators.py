@@ -1,0 +1,66 @@
+"""Calls that leave a device to a default that names an accelerator, ``device="cuda"``, where the caller has its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.own_attributes import of_self
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.ignored_parameters import mentions
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Self, Value
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.events import LeftToAccelerator
+from devlint.placement.domain.lattice import Known, is_accelerator
+from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.nodes import code_of, dotted, string_value
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def note_left_to_accelerator(
+    interp: Interpreter, node: cst.Call, info: FunctionInfo, parameter: cst.Param, site: CallSite
+) -> None:
+    """Emit that a call leaves out a device which is an accelerator by default, and something at hand says another."""
+    if any(isinstance(argument.value, DeviceName) for argument in site.arguments):
+        return  # it says one to another parameter
+    if interp.depth > 0 or interp.muted or interp.in_cpu_world or parameter.name.value != "device":
+        return
+    default = _accelerator_in(parameter.default)
+    if not default or is_named_for_accelerator(info.qualname) or not mentions(info.node.body, parameter.name.value):
+        return
+    at_hand = _device_at_hand(interp)
+    if at_hand:
+        interp.emit(LeftToAccelerator(node, interp.scope, info.name, parameter.name.value, default, at_hand))
+
+
+def _accelerator_in(default: cst.BaseExpression | None) -> str:
+    """The accelerator that a default names: ``"cuda"``, ``torch.device("cuda:0")``."""
+    if isinstance(default, cst.Call) and (dotted(default.func) or "").endswith("device") and len(default.args) == 1:
+        default = default.args[0].value
+    if not isinstance(default, cst.SimpleString):
+        return ""
+    named = name_of_constant(Constant(string_value(default.value)))
+    return code_of(default) if named is not None and is_accelerator(named.device) else ""
+
+
+def _device_at_hand(interp: Interpreter) -> str:
+    """A device of the caller that may be another: its parameter, its object's, or what its script chose."""
+    if _may_be_another(interp.lookup("device")):
+        return "device"
+    owner = interp.state.values.get("self")
+    if not isinstance(owner, Self) or interp.program.in_progress(owner.info):
+        return ""
+    method = owner.info.method("device")
+    kept = "device" in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
+    return "self.device" if kept and _may_be_another(of_self(interp, owner, "device")) else ""
+
+
+def _may_be_another(value: Value) -> bool:
+    """Whether a device was chosen by the machine or the caller, and is not the accelerator by its name."""
+    if not isinstance(value, DeviceName) or value.of_tensor:
+        return False
+    return value.chosen_by_probe or not isinstance(value.device, Known)
