@@ -20,7 +20,7 @@ from devlint.placement.calls.module_inputs import (
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
-from devlint.placement.calls.unknown_models import meet_moved_inputs
+from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.template_methods import is_abstract
@@ -35,7 +35,6 @@ from devlint.placement.domain.abstract_values import (
     Module,
     Opaque,
     Tensor,
-    UnknownValue,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -43,13 +42,13 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
+    Anchor,
     Choice,
     Device,
     Known,
     SameAs,
     Unknown,
     is_accelerator,
-    is_given,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind
@@ -177,6 +176,8 @@ def call_module(
         meet_moved_inputs(interp, node, site)
         meet_moved_siblings(interp, node, module, site)
         given = of_callable(interp, node, site)
+        if given == NOTHING and _is_left_to_batches(interp, module, inputs):
+            return beside_batches(interp, node)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         meet_module(
@@ -191,7 +192,7 @@ def call_module(
             return stayed
     device, note = _output_device(interp, module, [a.value for a in inputs]), ""
     place = place_of_batches(interp)
-    if place is not None and device == module.device and _gets_the_unknown(module, inputs):
+    if place is not None and device == module.device and _is_left_to_batches(interp, module, inputs):
         device, note = place, CONVENTIONS[BESIDE_BATCHES]
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
@@ -214,11 +215,11 @@ def call_module(
     return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 
-def _gets_the_unknown(module: Module, inputs: list[Argument]) -> bool:
+def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:
     """``self.model(self.attack(images))``: a model that came in, of what may be made of a batch that was moved."""
-    placed = (a.value for a in inputs if isinstance(a.value, (Tensor, Opaque)))
-    unknown = any(isinstance(a.value, UnknownValue) for a in inputs)
-    return unknown and is_given(module.device) and not any(placed)
+    came_in = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
+    stay = (operands.device_of_value(a.value) == CPU or operands.left_behind(interp, a.value) for a in inputs)
+    return came_in and bool(inputs) and not any(stay)
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:

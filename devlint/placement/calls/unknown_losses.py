@@ -50,10 +50,12 @@ def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Va
     operation = semantics.function("torch.nn.functional.mse_loss")
     # The whole batch may be passed beside what was computed from a part of it.
     stayed = [a.value for a in given if left_behind(interp, a.value) and not _is_whole(a)]
-    if not stayed:
+    if any(map(is_length, site.arguments)):
+        # Beside lengths, as in `ctc(scores, targets, ...)`, the targets may stay on the CPU.
+        stayed = []
+    elif not stayed:
         meet_targets(interp, node, site)
     if len(site.arguments) == 2:
-        # Beside lengths, as in `ctc(scores, targets, ...)`, the targets may stay on the CPU.
         stayed += [value for value in values if _was_made_here(interp, value)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
         return Opaque(device_of_value(values[0]), provenance_of(values[0])) if values[0] not in stayed else NOTHING

@@ -38,14 +38,17 @@ def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> V
     given = of_callable(interp, node, site)
     if isinstance(given, Opaque) and _is_placed(given):
         return replace(given, tensorlike=True)
+    unknown = any(isinstance(argument.value, UnknownValue) for argument in site.arguments)
+    return beside_batches(interp, node) if unknown else NOTHING
+
+
+def beside_batches(interp: Interpreter, node: cst.Call) -> Value:
+    """What a model gives for what may be made of a batch that was moved: it works where batches are moved to."""
     place = place_of_batches(interp)
-    if place is None or not any(isinstance(argument.value, UnknownValue) for argument in site.arguments):
+    if place is None:
         return NOTHING
-    # What it gets may be made of what was moved, and it works where batches are moved to.
-    note = CONVENTIONS[BESIDE_BATCHES]
-    return Opaque(
-        place, interp.step(StepKind.COMPUTED, node, place, dotted(node.func) or "", note=note), tensorlike=True
-    )
+    step = interp.step(StepKind.COMPUTED, node, place, dotted(node.func) or "", note=CONVENTIONS[BESIDE_BATCHES])
+    return Opaque(place, step, tensorlike=True)
 
 
 def call_unknown(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
