@@ -26,7 +26,10 @@ from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+    from devlint.placement.domain.lattice import Symbol
 
 
 def clash_draft(event: DeviceMismatch, consequence: str | None = None) -> Draft:
@@ -92,6 +95,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         return Confidence.MEDIUM if unsure else Confidence.HIGH
     if event.scope.role is Role.TEST or not (
         _of_one_source(event)
+        or _brought_by_a_helper(event)
         or _made_here(event)
         or _of_one_object(event)
         or _encoded_for_a_moved_model(event)
@@ -134,6 +138,35 @@ def _of_one_source(event: DeviceMismatch) -> bool:
     handed_on = event.scope not in (first[0].scope, first[1].scope) or first[0].scope != first[1].scope
     given = first[0].kind is first[1].kind is StepKind.GIVEN
     return first[0].node is first[1].node or (handed_on and given and first[0].device == first[1].device)
+
+
+def _brought_by_a_helper(event: DeviceMismatch) -> bool:
+    """Whether one side was where the other one is, until a function that the definition calls brought it to the CPU.
+
+    So it was if that is where an argument is with which the function works: ``discount * returns(rewards, discount)``.
+    """
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        provenance, there = provenance_of(mine.value), device_of(theirs.value)
+        if provenance is None or device_of(mine.value) != CPU or not isinstance(there, SameAs):
+            continue
+        call = next((step for step in provenance if step.kind is StepKind.RETURNED and step.scope == event.scope), None)
+        moved = provenance.find(StepKind.MOVED)
+        if call is None or moved is None or moved.scope == event.scope or there.symbol.anchor is Anchor.BATCH:
+            continue
+        if provenance.first.device == there or _is_handed(there.symbol, call.node):
+            return True
+    return False
+
+
+def _is_handed(symbol: Symbol, call: cst.CSTNode) -> bool:
+    """Whether a call is handed the argument that a symbol stands for, or a part of it."""
+    import libcst as cst
+
+    if not isinstance(call, cst.Call) or symbol.anchor is not Anchor.PARAMETER:
+        return False
+    given = (argument.value for argument in call.args)
+    wholes = (one.value if isinstance(one, cst.Subscript) else one for one in given)
+    return any(isinstance(one, cst.Name) and one.value == symbol.name for one in wholes)
 
 
 def _made_here(event: DeviceMismatch) -> bool:
