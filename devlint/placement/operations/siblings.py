@@ -28,13 +28,19 @@ def note_move(interp: Interpreter, receiver: Value, node: cst.BaseExpression, ta
     if not isinstance(receiver, (Tensor, Opaque)) or not isinstance(receiver.device, SameAs):
         return
     symbol = receiver.device.symbol
-    if target == CPU and symbol.anchor is Anchor.PARAMETER and not interp.under_device_guard:
-        interp.state.brought_to_host |= {symbol.key}
+    if target == CPU and not interp.under_device_guard:
+        note_brought_to_host(interp, receiver.device)
     if target in (CPU, UNKNOWN, receiver.device):
         return
     together = comes_in_a_batch(symbol, node) or is_field(interp, receiver, node)
     if together and not _is_selected(interp, node):
         interp.state.moved_groups[symbol.key] = target
+
+
+def note_brought_to_host(interp: Interpreter, device: Device) -> None:
+    """Record that something which is where an argument is was brought to the CPU."""
+    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+        interp.state.brought_to_host |= {device.symbol.key}
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:

@@ -20,7 +20,7 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence
 from devlint.placement.calls.encodings import is_encoded
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, is_given, leaves
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
-    from devlint.placement.domain.lattice import Symbol
 
 
 def clash_draft(event: DeviceMismatch, consequence: str | None = None) -> Draft:
@@ -141,32 +140,16 @@ def _of_one_source(event: DeviceMismatch) -> bool:
 
 
 def _brought_by_a_helper(event: DeviceMismatch) -> bool:
-    """Whether one side was where the other one is, until a function that the definition calls brought it to the CPU.
-
-    So it was if that is where an argument is with which the function works: ``discount * returns(rewards, discount)``.
-    """
+    """Whether one side was where the other one is, until a function that the definition calls brought it to the CPU."""
     for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
         provenance, there = provenance_of(mine.value), device_of(theirs.value)
-        if provenance is None or device_of(mine.value) != CPU or not isinstance(there, SameAs):
+        moved = provenance.find(StepKind.MOVED) if provenance is not None and device_of(mine.value) == CPU else None
+        if provenance is None or there is None or moved is None or moved.scope == event.scope:
             continue
-        call = next((step for step in provenance if step.kind is StepKind.RETURNED and step.scope == event.scope), None)
-        moved = provenance.find(StepKind.MOVED)
-        if call is None or moved is None or moved.scope == event.scope or there.symbol.anchor is Anchor.BATCH:
-            continue
-        if provenance.first.device == there or _is_handed(there.symbol, call.node):
+        before = provenance.first.device
+        if before is not None and is_given(before) and before in leaves(there):
             return True
     return False
-
-
-def _is_handed(symbol: Symbol, call: cst.CSTNode) -> bool:
-    """Whether a call is handed the argument that a symbol stands for, or a part of it."""
-    import libcst as cst
-
-    if not isinstance(call, cst.Call) or symbol.anchor is not Anchor.PARAMETER:
-        return False
-    given = (argument.value for argument in call.args)
-    wholes = (one.value if isinstance(one, cst.Subscript) else one for one in given)
-    return any(isinstance(one, cst.Name) and one.value == symbol.name for one in wholes)
 
 
 def _made_here(event: DeviceMismatch) -> bool:
