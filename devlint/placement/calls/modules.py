@@ -49,9 +49,10 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Unknown,
     is_accelerator,
+    is_given,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
@@ -316,8 +317,10 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if (isinstance(module.device, SameAs) or moved) and not placed:
         return module.device
     if placed:
-        # A module that was passed in is on the device to which a batch was moved.
-        agreed = placed[0] in interp.state.moved_groups.values()
+        # A module that was passed in is on the device to which a batch was moved, or what it is called with.
+        first = next(value for value in inputs if operands.device_of_value(value) == placed[0])
+        brought = is_given(placed[0]) and was_moved(operands.provenance_of(first))
+        agreed = brought or placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     if module.holds_state is not True and any(isinstance(device, Unknown) for device in devices):
         # Without parameters it works wherever its input is.
