@@ -169,6 +169,7 @@ def _evaluate(
     inner.state.context_device = interp.state.context_device
     inner.state.on_cpu = interp.state.on_cpu
     inner.state.moved_groups = dict(interp.state.moved_groups)
+    inner.state.moved_in_arms = interp.state.moved_in_arms
     inner.handed_modules = modules
     if captured is not None:
         inner.closure = dict(captured)

@@ -219,8 +219,12 @@ def call_module(
 def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:
     """``self.model(self.attack(images))``: a model that came in, of what may be made of a batch that was moved."""
     came_in = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
-    stay = (operands.device_of_value(a.value) == CPU or operands.left_behind(interp, a.value) for a in inputs)
-    return came_in and bool(inputs) and not any(stay)
+    places = [operands.device_of_value(a.value) for a in inputs]
+    # What is on the CPU, or where its batch came, in some arm is there for a model that is there as well.
+    elsewhere = (place == UNKNOWN or is_given(place) or is_accelerator(place) for place in places)
+    return (
+        came_in and bool(places) and all(elsewhere) and not any(operands.left_behind(interp, a.value) for a in inputs)
+    )
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:

@@ -15,7 +15,7 @@ from devlint.placement.calls.conventional_results import of_callable, of_told_de
 from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import NOTHING, Argument, Opaque, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import NOTHING, Argument, Container, Opaque, Tensor, UnknownValue, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
@@ -38,8 +38,10 @@ def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> V
     given = of_callable(interp, node, site)
     if isinstance(given, Opaque) and _is_placed(given):
         return replace(given, tensorlike=True)
-    unknown = any(isinstance(argument.value, UnknownValue) for argument in site.arguments)
-    return beside_batches(interp, node) if unknown else NOTHING
+    values = [argument.value for argument in site.arguments]
+    placed = any(isinstance(value, (Tensor, Opaque, Container)) for value in values)
+    unknown = any(isinstance(value, UnknownValue) for value in values)
+    return beside_batches(interp, node) if unknown and not placed else NOTHING
 
 
 def beside_batches(interp: Interpreter, node: cst.Call) -> Value:

@@ -57,7 +57,7 @@ from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
-from devlint.placement.operations.siblings import comes_in_a_batch, note_brought_to_host
+from devlint.placement.operations.siblings import comes_in_a_batch, note_brought_to_host, note_moved_part
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim
@@ -138,7 +138,7 @@ def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
     for argument in site.positional[:1]:
         device = getattr(argument.value, "device", UNKNOWN)
         if isinstance(device, SameAs) and comes_in_a_batch(device.symbol, argument.node) and device != result.device:
-            interp.state.moved_groups[device.symbol.key] = result.device
+            note_moved_part(interp, device.symbol, result.device)
 
 
 def _note_brought_back(interp: Interpreter, site: CallSite, result: Value) -> None:

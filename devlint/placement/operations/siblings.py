@@ -34,7 +34,13 @@ def note_move(interp: Interpreter, receiver: Value, node: cst.BaseExpression, ta
         return
     together = comes_in_a_batch(symbol, node) or is_field(interp, receiver, node)
     if together and not _is_selected(interp, node):
-        interp.state.moved_groups[symbol.key] = target
+        note_moved_part(interp, symbol, target)
+
+
+def note_moved_part(interp: Interpreter, symbol: Symbol, target: Device) -> None:
+    """Record that an item of what came together was moved: its siblings stay."""
+    interp.state.moved_groups[symbol.key] = target
+    interp.state.moved_in_arms -= {symbol.key}
 
 
 def note_brought_to_host(interp: Interpreter, device: Device) -> None:
@@ -121,8 +127,12 @@ def forget_what_is_told_a_device(interp: Interpreter, statement: cst.Call) -> No
 
 
 def place_of_batches(interp: Interpreter) -> Device | None:
-    """Where items of batches are moved, if that is one place: there the models work that get what is made of them."""
-    places = set(interp.state.moved_groups.values())
+    """Where items of batches are moved, if that is one place: there the models work that get what is made of them.
+
+    Not what a condition moves: a model that is called in both of its arms may be where the batch came.
+    """
+    in_arms = interp.state.moved_in_arms
+    places = {place for key, place in interp.state.moved_groups.items() if key not in in_arms}
     return next(iter(places)) if len(places) == 1 and UNKNOWN not in places else None
 
 
