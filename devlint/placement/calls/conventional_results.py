@@ -40,7 +40,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameA
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.operations.operands import device_of_value, provenance_of
+from devlint.placement.operations.operands import device_of_value, moved_beside, provenance_of
 from devlint.placement.syntax.nodes import code_of, dotted
 
 if TYPE_CHECKING:
@@ -94,6 +94,9 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
         return told
     given = (a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments)
     placed = [part for value in given for part in _parts(value) if isinstance(part, (Tensor, Opaque))]
+    places = {device_of_value(part) for part in placed}
+    # What stayed of a batch is brought over in the callee, or is no part of the result: there the rest of it was moved.
+    placed = [part for part in placed if moved_beside(interp, part) not in places]
     if not placed:
         return NOTHING
     first = placed[0]

@@ -21,10 +21,17 @@ from devlint.placement.calls.modules import (
     PARAMETERS,
     call_module,
     construct_builtin,
+    is_unseen,
     wrap_parameter,
 )
 from devlint.placement.calls.refused_calls import note_refused_by_torch
 from devlint.placement.calls.summaries import note_arguments
+from devlint.placement.calls.unknown_losses import (
+    call_unknown_loss,
+    is_method_that_compares,
+    is_named_as_loss,
+    meet_targets,
+)
 from devlint.placement.calls.unknown_models import (
     call_method_of_unknown_model,
     call_unknown,
@@ -66,7 +73,6 @@ from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
-from devlint.placement.operations.unknown_losses import call_unknown_loss
 from devlint.placement.state import ranks
 from devlint.placement.state.handed_on_modules import note_handed_on
 from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
@@ -242,12 +248,14 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case ClassValue():
             return construct(interp, node, callee, site)
         case Module():
+            if is_named_as_loss(node.func) and is_unseen(callee):
+                meet_targets(interp, node, site)
             return call_module(interp, node, callee, node.func, site)
         case Partial():
             return call_partial(interp, node, callee, site)
         case Reference():
             return _library_call(interp, node, callee.name, site)
-        case Opaque() | Host() | UnknownValue() | OneOf() if _is_named_as_loss(node.func):
+        case Opaque() | Host() | UnknownValue() | OneOf() if is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():
             return reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
@@ -288,11 +296,6 @@ def _called_in_turn(interp: Interpreter, node: cst.Call, chosen: OneOf, site: Ca
             yield call_value(interp, node, one, site)
 
 
-def _is_named_as_loss(function: cst.BaseExpression) -> bool:
-    name = (dotted(function) or "").rsplit(".", 1)[-1].lower()
-    return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
-
-
 def _after_a_call(interp: Interpreter, receiver: Instance, node: cst.BaseExpression) -> Instance:
     """A method of an object of the project may change what it holds."""
     if receiver.info is None or not receiver.details:
@@ -326,6 +329,10 @@ def _call_method(
         return part
     if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
+    if is_method_that_compares(name) and _has_no_body(receiver, name):
+        compared = meet_targets(interp, node, site)
+        if compared != NOTHING:
+            return compared
     match receiver:
         case Tensor():
             return methods.of_tensor(interp, node, receiver, function, site)
@@ -355,6 +362,14 @@ def _call_method(
             return call_method_of_unknown_model(interp, node, name, site)
         case _:
             return methods.of_unknown(interp, node, receiver, function, site)
+
+
+def _has_no_body(receiver: Value, method: str) -> bool:
+    """Whether a method is called whose code is not at hand."""
+    if not isinstance(receiver, (Opaque, Module, UnknownValue)):
+        return False
+    info = receiver.info if isinstance(receiver, (Opaque, Module)) else None
+    return info is None or info.method(method) is None
 
 
 def _can_transfer(receiver: Value, name: str) -> bool:

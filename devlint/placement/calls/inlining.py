@@ -86,7 +86,7 @@ def call_with_values(
     handed += read_of_derived(interp.program, info, receiver)
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or any(map(_moves_its_argument, site.arguments))
-    left = parted_items(site)
+    left = parted_items(interp, site)
     if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
@@ -108,7 +108,7 @@ def call_with_values(
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    return _settled(inner, inner.result()) if handed or moves else None
+    return _settled(inner, inner.result()) if handed or moves or left else None
 
 
 def meets_own_state(
@@ -198,6 +198,7 @@ def _evaluate(
     inner.state.context_device = interp.state.context_device
     inner.state.on_cpu = interp.state.on_cpu
     inner.state.moved_groups = dict(interp.state.moved_groups)
+    inner.state.moved_in_arms = interp.state.moved_in_arms
     inner.handed_modules = modules
     if captured is not None:
         inner.closure = dict(captured)

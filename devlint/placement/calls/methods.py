@@ -59,7 +59,8 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import built_strings, factories, transfers
 from devlint.placement.operations.device_check import perform
-from devlint.placement.operations.operands import bind
+from devlint.placement.operations.operands import bind, device_of_value
+from devlint.placement.operations.siblings import viewed_batch
 from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
@@ -103,7 +104,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
         _filled(interp, node, receiver, path, site)
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
-    return result
+    return viewed_batch(interp, receiver, function, result)
 
 
 _THE_SAME = frozenset({"float", "contiguous"})
@@ -165,7 +166,10 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         return Container((), None, tensor)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
-    given = of_callable(interp, node, site) if name == "forward" else NOTHING
+    handed = (device_of_value(argument.value) for argument in site.arguments)
+    takes_moved = not receiver.tensorlike and any(device in interp.state.moved_groups.values() for device in handed)
+    # `attack.perturb(images, labels)`, of images that were moved: the object works where they are.
+    given = of_callable(interp, node, site) if name == "forward" or takes_moved else NOTHING
     if given == NOTHING and isinstance(receiver.device, SameAs) and names_a_tokenizer(receiver.device.symbol.name):
         # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
         return NOTHING

@@ -19,8 +19,9 @@ from devlint.placement.calls.module_inputs import (
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
-from devlint.placement.calls.unknown_models import meet_moved_inputs
+from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
+from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -40,18 +41,21 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
+    Anchor,
     Choice,
     Device,
     Known,
     SameAs,
     Unknown,
     is_accelerator,
+    is_given,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
+from devlint.placement.operations.siblings import place_of_batches
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import code_of, parameters_of
@@ -145,7 +149,7 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
 # -- calls --------------------------------------------------------------------------------------------------------
 
 
-def _is_unseen(module: Module) -> bool:
+def is_unseen(module: Module) -> bool:
     """Whether no code says what the module does with its inputs: its class is not known, or leaves that to others."""
     forward = module.info.method("forward") if module.info is not None else None
     return module.info is None or (forward is not None and is_abstract(forward))
@@ -167,12 +171,14 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
     note_callers_module(interp, node, module, module_node, site)
-    if not module.type_name and not module.assumed and _is_unseen(module):
+    if not module.type_name and not module.assumed and is_unseen(module):
         meet_moved_model(interp, node, module, module_node, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
         meet_moved_siblings(interp, node, module, site)
         given = of_callable(interp, node, site)
+        if given == NOTHING and _is_left_to_batches(interp, module, inputs):
+            return beside_batches(interp, node)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         meet_module(
@@ -185,7 +191,10 @@ def call_module(
         stayed = _left_on_cpu(interp, node, module, forward, site)
         if stayed is not None:
             return stayed
-    device = _output_device(interp, module, [a.value for a in inputs])
+    device, note = _output_device(interp, module, [a.value for a in inputs]), ""
+    place = place_of_batches(interp)
+    if place is not None and device == module.device and _is_left_to_batches(interp, module, inputs):
+        device, note = place, CONVENTIONS[BESIDE_BATCHES]
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
     previous = module.provenance if isinstance(device, Known) and not module.stateless else None
@@ -194,7 +203,7 @@ def call_module(
             (operands.provenance_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
         )
     name = code_of(module_node)
-    provenance = interp.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
+    provenance = interp.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous, note=note)
     if info is not None and info.returns == "tensor" and not info.container:
         dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
@@ -205,6 +214,17 @@ def call_module(
         # A transform of images gives one.
         return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
     return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
+
+
+def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:
+    """``self.model(self.attack(images))``: a model that came in, of what may be made of a batch that was moved."""
+    came_in = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
+    places = [operands.device_of_value(a.value) for a in inputs]
+    # What is on the CPU, or where its batch came, in some arm is there for a model that is there as well.
+    elsewhere = (place == UNKNOWN or is_given(place) or is_accelerator(place) for place in places)
+    return (
+        came_in and bool(places) and all(elsewhere) and not any(operands.left_behind(interp, a.value) for a in inputs)
+    )
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
@@ -309,8 +329,10 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if (isinstance(module.device, SameAs) or moved) and not placed:
         return module.device
     if placed:
-        # A module that was passed in is on the device to which a batch was moved.
-        agreed = placed[0] in interp.state.moved_groups.values()
+        # A module that was passed in is on the device to which a batch was moved, or what it is called with.
+        first = next(value for value in inputs if operands.device_of_value(value) == placed[0])
+        brought = is_given(placed[0]) and was_moved(operands.provenance_of(first))
+        agreed = brought or placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     if module.holds_state is not True and any(isinstance(device, Unknown) for device in devices):
         # Without parameters it works wherever its input is.

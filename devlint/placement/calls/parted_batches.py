@@ -7,20 +7,42 @@ loss = self._step(x, y)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Opaque, Tensor
+from devlint.placement.domain.abstract_values import Argument, Container, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.domain.provenance import Step
+from devlint.placement.operations.operands import device_of_value, moved_beside
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 Left = tuple[Step, cst.CSTNode]
 """How an item came with its batch, and the argument that it is."""
 
 
-def parted_items(site: CallSite) -> list[Left]:
+def left_and_moved(interp: Interpreter, site: CallSite) -> Iterator[tuple[Argument, Tensor | Opaque, cst.CSTNode]]:
+    """The arguments that stayed with their batch, each with one that is where another item was moved, and its node.
+
+    That may be an item itself, what a model made of it, or one of several in a list.
+    """
+    for argument in site.arguments:
+        place = moved_beside(interp, argument.value)
+        if place is None or argument.star:
+            continue
+        for other in site.arguments:
+            parts = other.value.innermost if isinstance(other.value, Container) else (other.value,)
+            moved = next((one for one in parts if device_of_value(one) == place), None)
+            if isinstance(moved, (Tensor, Opaque)):
+                yield argument, moved, other.node
+                break
+
+
+def parted_items(interp: Interpreter, site: CallSite) -> list[Left]:
     """The arguments that are where their batch came, beside others of it that are elsewhere."""
     drawn = [
         (argument.value.device, argument.value.provenance.first, argument.node)
@@ -28,7 +50,13 @@ def parted_items(site: CallSite) -> list[Left]:
         if isinstance(argument.value, (Tensor, Opaque)) and argument.value.provenance is not None and not argument.star
     ]
     parted = {batch_of(first.device) for device, first, _ in drawn if batch_of(device) is None} - {None}
-    return [(first, node) for device, first, node in drawn if batch_of(device) in parted] if parted else []
+    places = {device for device, _, _ in drawn}
+    return [
+        (first, argument)
+        for device, first, argument in drawn
+        if (batch := batch_of(device)) is not None
+        if batch in parted or interp.state.moved_groups.get(batch.key) in places
+    ]
 
 
 def met_by(event: DeviceMismatch, left: Sequence[Left]) -> cst.CSTNode | None:

@@ -12,12 +12,14 @@ import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable, of_told_device
 from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart
+from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import NOTHING, Argument, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import NOTHING, Argument, Container, Opaque, Tensor, UnknownValue, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
-from devlint.placement.domain.provenance import was_moved
+from devlint.placement.domain.provenance import StepKind, was_moved
+from devlint.placement.operations.siblings import place_of_batches
 from devlint.placement.syntax.nodes import dotted
 from devlint.records import replace
 
@@ -34,7 +36,21 @@ def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> V
     """What the model gives is where its inputs are, if somebody has put them somewhere."""
     _meet_inputs(interp, node, site, _is_placed)
     given = of_callable(interp, node, site)
-    return replace(given, tensorlike=True) if isinstance(given, Opaque) and _is_placed(given) else NOTHING
+    if isinstance(given, Opaque) and _is_placed(given):
+        return replace(given, tensorlike=True)
+    values = [argument.value for argument in site.arguments]
+    placed = any(isinstance(value, (Tensor, Opaque, Container)) for value in values)
+    unknown = any(isinstance(value, UnknownValue) for value in values)
+    return beside_batches(interp, node) if unknown and not placed else NOTHING
+
+
+def beside_batches(interp: Interpreter, node: cst.Call) -> Value:
+    """What a model gives for what may be made of a batch that was moved: it works where batches are moved to."""
+    place = place_of_batches(interp)
+    if place is None:
+        return NOTHING
+    step = interp.step(StepKind.COMPUTED, node, place, dotted(node.func) or "", note=CONVENTIONS[BESIDE_BATCHES])
+    return Opaque(place, step, tensorlike=True)
 
 
 def call_unknown(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

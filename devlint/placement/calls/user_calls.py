@@ -53,10 +53,10 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import AttributeFact
-from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
+from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
-from devlint.placement.operations.siblings import comes_in_a_batch
+from devlint.placement.operations.siblings import comes_in_a_batch, note_brought_to_host, note_moved_part
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
@@ -102,6 +102,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if stated_types.is_placed_nowhere(info, result):
         result = stated_types.placed_beside(result, site, beside_arguments(interp, node, site))
     _note_moved(interp, site, result)
+    _note_brought_back(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)
     return result
@@ -137,7 +138,20 @@ def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
     for argument in site.positional[:1]:
         device = getattr(argument.value, "device", UNKNOWN)
         if isinstance(device, SameAs) and comes_in_a_batch(device.symbol, argument.node) and device != result.device:
-            interp.state.moved_groups[device.symbol.key] = result.device
+            note_moved_part(interp, device.symbol, result.device)
+
+
+def _note_brought_back(interp: Interpreter, site: CallSite, result: Value) -> None:
+    """Record that a helper brings to the CPU what it makes of its arguments: it does not expect them there."""
+    if not isinstance(result, (Tensor, Opaque)) or result.device != CPU or result.provenance is None:
+        return
+    moved = result.provenance.find(StepKind.MOVED)
+    if moved is None or moved.scope == interp.scope or interp.under_device_guard:
+        return
+    for argument in site.arguments:
+        if isinstance(argument.value, (Tensor, Opaque)) and not argument.star:
+            for place in leaves(argument.value.device):
+                note_brought_to_host(interp, place)
 
 
 def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:

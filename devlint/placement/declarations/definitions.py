@@ -53,7 +53,7 @@ MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
 
 @dataclass(eq=False, slots=True)
 class FunctionInfo:
-    """A function or method. ``closure`` is filled when the interpreter reaches the definition."""
+    """A function or method. ``closure`` and ``parted`` are filled when the interpreter reaches the definition."""
 
     qualname: str
     header: FunctionNode
@@ -61,6 +61,8 @@ class FunctionInfo:
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
     closure: dict[str, Any] = field(default_factory=dict)
+    parted: dict[str, Any] = field(default_factory=dict)
+    """Of batches that the closure has items of, and some of whose items were moved: where, by the batch's key."""
     """For a nested definition: abstract values of the names of the enclosing definitions."""
     linkage: Linkage | None = None
     """The linkage of the file that declares it; None for a lambda."""
@@ -96,7 +98,7 @@ class FunctionInfo:
     def forget(self) -> None:
         """Drop references that form cycles."""
         self.owner = self._parse = self._stored_expressions = self._calls_of_attributes = None
-        self.closure = {}
+        self.closure, self.parted = {}, {}
 
     @property
     def key(self) -> int:

@@ -27,6 +27,7 @@ DOCUMENTED_MODULE = "documented-module"
 NAMED_PART = "named-part"
 GIVES_A_PART = "gives-a-part"
 CALLABLE_RESULT = "callable-result"
+BESIDE_BATCHES = "beside-batches"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
@@ -99,6 +100,7 @@ CONVENTIONS = MappingProxyType(
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
+        BESIDE_BATCHES: "taken to be where items of the batch are moved: a model gives it",
     }
 )
 """Convention to the words of the trace: what is assumed, and when."""

@@ -121,6 +121,19 @@ def names_a_sibling(name: str) -> bool:
     return names_a_tensor(name) or name in _OF_GRAPHS or name in _OF_TEXTS or name in _COMPARED
 
 
+_TARGETS = frozenset(
+    "y ys yb ya label labels lbl target targets tgt truth gt gts groundtruth annotation annotations box boxes bbox "
+    "bboxes".split()
+)
+_NO_TARGETS = frozenset("name names text texts path paths num n len length lengths meta metas info id ids".split())
+
+
+def names_a_target(name: str) -> bool:
+    """``y``, ``true_labels``, ``target_a``: what a loss compares scores with."""
+    words = [_unnumbered(word) for word in name.lower().split("_")]
+    return not _TARGETS.isdisjoint(words) and _NO_TARGETS.isdisjoint(words)
+
+
 _TEXTS = frozenset("text texts sentence sentences prompt prompts document documents query_text".split())
 
 

@@ -59,6 +59,8 @@ class AbstractState:
     streams: StreamOrder = NO_SIDE_STREAM
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and the target device."""
+    moved_in_arms: frozenset[str] = frozenset()
+    """Those of them whose items were moved in an arm of a condition alone."""
     brought_to_host: frozenset[str] = frozenset()
     """Keys of the symbols of arguments of which something was moved to the CPU: they are not expected there."""
     dead: bool = False
@@ -137,6 +139,8 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
         joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
     joined.brought_to_host = then.brought_to_host | otherwise.brought_to_host
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
+    in_arms = then.moved_groups.keys() ^ otherwise.moved_groups.keys()
+    joined.moved_in_arms = then.moved_in_arms | otherwise.moved_in_arms | in_arms
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:
             joined.versions[name] = max(version, joined.versions.get(name, 0)) + 1

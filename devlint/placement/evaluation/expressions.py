@@ -302,7 +302,7 @@ def yielded(interp: Interpreter, node: cst.Yield) -> Value:
 
 def anonymous(interp: Interpreter, node: cst.Lambda) -> Value:
     info = FunctionInfo(f"{interp.scope.qualname}.<lambda>".lstrip("."), node)
-    info.closure = {**interp.closure, **interp.state.values}
+    info.closure, info.parted = {**interp.closure, **interp.state.values}, dict(interp.state.moved_groups)
     if interp.depth == 0:
         # In a walk for one call its own mistakes are those of the definition around it.
         interp.program.defer(info)

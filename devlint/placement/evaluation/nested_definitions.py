@@ -20,7 +20,7 @@ def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
     _default_devices(interp, node)
     info = interp.index.functions[id(node)]
     if interp.info is not None and interp.depth == 0:
-        info.closure = {**interp.closure, **interp.state.values}
+        info.closure, info.parted = {**interp.closure, **interp.state.values}, dict(interp.state.moved_groups)
         interp.program.defer(info)
     # A walk for one call has values of its own for what the definition captures.
     captured = {**interp.closure, **interp.state.values} if interp.depth > 0 else None

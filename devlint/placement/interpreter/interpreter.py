@@ -114,7 +114,7 @@ class Interpreter:
         """Keys of symbols whose place the call that is evaluated settles, and where that is."""
         self.handed_modules: tuple[Step, ...] = ()
         """The constructions of Modules that the caller made for the call that is evaluated, and for nothing else."""
-        self.env: AbstractState | None = AbstractState()
+        self.env: AbstractState | None = AbstractState(moved_groups=dict(info.parted) if info is not None else {})
         """The state at the current point; None if the point is unreachable."""
         self.uses = NameUses()
         """How the definition uses its names. Set once, when its parameters are bound."""

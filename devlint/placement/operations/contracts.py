@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_given
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations.operands import Bound, provenance_of
 from devlint.semantics import Clash
@@ -41,7 +41,8 @@ def on_the_host_by_contract(
 
 def came_with_what_was_brought(interp: Interpreter, device: Device) -> bool:
     """Whether it is where an argument is of which the function moves something to the CPU."""
-    return isinstance(device, SameAs) and device.symbol.key in interp.state.brought_to_host
+    places = [leaf for leaf in leaves(device) if isinstance(leaf, SameAs)]
+    return any(place.symbol.key in interp.state.brought_to_host for place in places)
 
 
 def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:

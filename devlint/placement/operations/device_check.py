@@ -34,6 +34,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     Known,
     SameAs,
+    Symbol,
     assume,
     batch_of,
     guards_of,
@@ -298,9 +299,21 @@ def _operand(interp: Interpreter, bound: Bound, device: Device) -> Operand[Devic
             # Data, as the one beside it that was moved.
             dim = Dim.NONZERO
         return Operand(bound.role, device, dim, value.elements, value.dtype)
-    # A value from a loader has a batch dimension, which a reduction takes away.
-    has_dimensions = batch_of(device) is not None and not _is_reduced(bound.node)
+    # A value from a loader has a batch dimension, which a reduction takes away; a sample of it may have none.
+    batch = batch_of(device)
+    has_dimensions = batch is not None and not _is_reduced(bound.node) and not _is_a_sample(bound.node, batch)
     return Operand(bound.role, device, Dim.NONZERO if has_dimensions else Dim.UNKNOWN)
+
+
+def _is_a_sample(node: cst.CSTNode, batch: Symbol) -> bool:
+    """``labels[i]``, of ``for images, labels in loader``."""
+    if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Name) or len(node.slice) != 1:
+        return False
+    index = node.slice[0].slice
+    counted = isinstance(index, cst.Index) and isinstance(index.value, (cst.Name, cst.Integer))
+    # The symbol is named after all that is unpacked.
+    items = batch.name.strip("()").replace(",", " ").split()
+    return counted and len(items) > 1 and node.value.value in items
 
 
 def _is_reduced(node: cst.CSTNode) -> bool:

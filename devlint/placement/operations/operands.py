@@ -128,8 +128,13 @@ def device_of_value(value: Value) -> Device:
 
 def left_behind(interp: Interpreter, value: Value) -> bool:
     """Whether it is an item of a batch that was not moved although another item of the batch was."""
+    return moved_beside(interp, value) is not None
+
+
+def moved_beside(interp: Interpreter, value: Value) -> Device | None:
+    """Where another item of its batch was moved; None if it is no item of a batch, or none was."""
     device = device_of_value(value)
-    return isinstance(device, SameAs) and device.symbol.key in interp.state.moved_groups
+    return interp.state.moved_groups.get(device.symbol.key) if isinstance(device, SameAs) else None
 
 
 def provenance_of(value: Value) -> Provenance | None:

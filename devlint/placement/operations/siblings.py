@@ -5,14 +5,19 @@ Where one of them is moved, the others are as they came. Where one is brought to
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.declarations.evidence_conventions import names_a_batch, names_a_configuration
 from devlint.placement.domain.abstract_values import NOTHING, Container, DeviceName, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, batch_of
+from devlint.placement.operations.operands import left_behind
+from devlint.placement.operations.results import shares_memory
 from devlint.placement.syntax.nodes import code_of, is_part_of_rows
+from devlint.semantics import Dim, Operation, Shape
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -23,13 +28,25 @@ def note_move(interp: Interpreter, receiver: Value, node: cst.BaseExpression, ta
     if not isinstance(receiver, (Tensor, Opaque)) or not isinstance(receiver.device, SameAs):
         return
     symbol = receiver.device.symbol
-    if target == CPU and symbol.anchor is Anchor.PARAMETER and not interp.under_device_guard:
-        interp.state.brought_to_host |= {symbol.key}
+    if target == CPU and not interp.under_device_guard:
+        note_brought_to_host(interp, receiver.device)
     if target in (CPU, UNKNOWN, receiver.device):
         return
     together = comes_in_a_batch(symbol, node) or is_field(interp, receiver, node)
     if together and not _is_selected(interp, node):
-        interp.state.moved_groups[symbol.key] = target
+        note_moved_part(interp, symbol, target)
+
+
+def note_moved_part(interp: Interpreter, symbol: Symbol, target: Device) -> None:
+    """Record that an item of what came together was moved: its siblings stay."""
+    interp.state.moved_groups[symbol.key] = target
+    interp.state.moved_in_arms -= {symbol.key}
+
+
+def note_brought_to_host(interp: Interpreter, device: Device) -> None:
+    """Record that something which is where an argument is was brought to the CPU."""
+    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+        interp.state.brought_to_host |= {device.symbol.key}
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
@@ -107,6 +124,29 @@ def forget_what_is_told_a_device(interp: Interpreter, statement: cst.Call) -> No
         several = isinstance(value, Container) or (isinstance(value, Opaque) and not value.tensorlike)
         if several and value is not None and any(map(_is_as_it_came, _parts_of(value))):
             interp.state.store(name, NOTHING)
+
+
+def place_of_batches(interp: Interpreter) -> Device | None:
+    """Where items of batches are moved, if that is one place: there the models work that get what is made of them.
+
+    Not what a condition moves: a model that is called in both of its arms may be where the batch came.
+    """
+    in_arms = interp.state.moved_in_arms
+    places = {place for key, place in interp.state.moved_groups.items() if key not in in_arms}
+    return next(iter(places)) if len(places) == 1 and UNKNOWN not in places else None
+
+
+def viewed_batch(interp: Interpreter, item: Tensor, method: cst.Attribute, result: Value) -> Value:
+    """``labels.view_as(scores)``, ``labels.squeeze()``: views of what a loader handed out have its dimension as well.
+
+    That of a sample, ``labels[i].squeeze()``, may have none.
+    """
+    known = semantics.method(method.attr.value)
+    views = isinstance(known, Operation) and (shares_memory(known) or known.shape is Shape.SQUEEZED)
+    if not views or not isinstance(result, Tensor) or not isinstance(method.value, cst.Name):
+        return result
+    whole = left_behind(interp, item) and batch_of(item.device) is not None and result.dim is Dim.UNKNOWN
+    return replace(result, dim=Dim.NONZERO) if whole else result
 
 
 def _may_be_a_device(node: cst.BaseExpression) -> bool:

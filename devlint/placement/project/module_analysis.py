@@ -125,7 +125,7 @@ class ModuleAnalysis:
         self._before.clear()
         for function in self.index.functions.values():
             function.linkage = None
-            function.closure = {}
+            function.closure, function.parted = {}, {}
         for info in self.index.classes.values():
             info.linkage = None
             if not self._queried:

@@ -78,7 +78,16 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, other_creations
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Choice, Guard, GuardKind, describe, guards_of, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    Choice,
+    Guard,
+    GuardKind,
+    describe,
+    guards_of,
+    is_device_by_name,
+    leaves,
+)
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
@@ -97,7 +106,7 @@ from devlint.rules.meeting.arms import (
 from devlint.rules.meeting.encoded_arms import EncodedArms
 from devlint.rules.meeting.filled_lists import FilledLists, elements_of
 from devlint.rules.rule import Rule
-from devlint.semantics import Dim, Operation
+from devlint.semantics import Dim, DType, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -330,8 +339,14 @@ def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draf
         alike = [s for s in placed if s.name == step.name]
         if alike:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
-            confidence = Confidence.MEDIUM if len(alike) > 1 else Confidence.LOW
+            # A device that the caller names is for all of what is handed back, if not for an index.
+            named = all(map(is_device_by_name, leaves(alike[0].device))) and not _may_be_an_index(value)
+            confidence = Confidence.MEDIUM if len(alike) > 1 or named else Confidence.LOW
             yield draft_of(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
+
+
+def _may_be_an_index(value: Value) -> bool:
+    return not isinstance(value, Tensor) or value.dtype not in (DType.OTHER, DType.UNKNOWN)
 
 
 def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:

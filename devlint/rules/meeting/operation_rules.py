@@ -20,12 +20,14 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence
 from devlint.placement.calls.encodings import is_encoded
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, is_given, leaves
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 
 
@@ -93,6 +95,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         return Confidence.MEDIUM if unsure else Confidence.HIGH
     if event.scope.role is Role.TEST or not (
         _of_one_source(event)
+        or _brought_by_a_helper(event)
         or _made_here(event)
         or _of_one_object(event)
         or _encoded_for_a_moved_model(event)
@@ -143,6 +146,19 @@ def _of_one_source(event: DeviceMismatch) -> bool:
     handed_on = event.scope not in (first[0].scope, first[1].scope) or first[0].scope != first[1].scope
     given = first[0].kind is first[1].kind is StepKind.GIVEN
     return first[0].node is first[1].node or (handed_on and given and first[0].device == first[1].device)
+
+
+def _brought_by_a_helper(event: DeviceMismatch) -> bool:
+    """Whether one side was where the other one is, until a function that the definition calls brought it to the CPU."""
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        provenance, there = provenance_of(mine.value), device_of(theirs.value)
+        moved = provenance.find(StepKind.MOVED) if provenance is not None and device_of(mine.value) == CPU else None
+        if provenance is None or there is None or moved is None or moved.scope == event.scope:
+            continue
+        before = provenance.first.device
+        if before is not None and is_given(before) and before in leaves(there):
+            return True
+    return False
 
 
 def _made_here(event: DeviceMismatch) -> bool:

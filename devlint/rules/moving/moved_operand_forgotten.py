@@ -100,6 +100,7 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import (
+    BESIDE_BATCHES,
     COLLATED,
     CONVENTIONS,
     draws_from_a_loader,
@@ -107,7 +108,7 @@ from devlint.placement.declarations.evidence_conventions import (
 )
 from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, describe, leaves
-from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.provenance import Step, StepKind, rests_on
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import is_part_of_rows
 from devlint.repairs.bound_names import path_to
@@ -299,6 +300,7 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
     collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
     # What computed it of what was not moved may bring its inputs over itself.
     sure = collated and event.scope.role is not Role.TEST and not came_of_a_callable(mine.value)
+    sure = sure and not any(rests_on(provenance_of(one.value), CONVENTIONS[BESIDE_BATCHES]) for one in event.operands)
     return Confidence.HIGH if sure and not event.assumed else Confidence.MEDIUM
 
 
