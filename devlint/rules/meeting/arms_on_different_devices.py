@@ -4,8 +4,9 @@
 
 Finds tensors made without a device that stand beside one that the caller placed: in another `return` of the function,
 in the other arm of a condition, among the elements that a list collects for `torch.cat`, in a list that is filled with
-them before some are replaced, or among tensors that are made side by side with `device=`. No operation of the function
-joins the two, so nothing fails here.
+them before some are replaced, or among tensors that are made side by side with `device=`. And what a tokenizer makes
+(`return_tensors="pt"`) in both arms of a condition, where one of them brings it to a device. No operation of the
+function joins the two, so nothing fails here.
 
 The finding stands at the creation.
 

@@ -8,7 +8,8 @@ not move themselves, and in functions that move something else to the device of 
 that they chose by what the machine has or an option says. Of tensors
 it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
 made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
-go to a `device` that the method itself chooses by what the machine has; in a function of a library it finds the latter
+go to a `device` that the method itself chooses by what the machine has, or that another file of the library chose for
+all while it was imported, `settings.device`; in a function of a library it finds the latter
 beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
@@ -50,6 +51,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - It stands where the argument that could say the device is None.
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
+- The file brings modules, or what its functions are given, to the device of the settings: it is its place to work.
 - The method brings there what it is given as well, or its class brings itself or keeps that device.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,

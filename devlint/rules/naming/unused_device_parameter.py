@@ -13,6 +13,9 @@ does nothing but call another one that takes a device.
 A call that leaves out a device or a switch of a function that then works on the CPU is one of these where other calls
 of the class, or of a function that is handed the same device, say it.
 
+A call that leaves a device to a default which names an accelerator, `device="cuda"`, is one where the caller has a
+device that may be another: its own parameter, that of its object, or the one that a script chose.
+
 A device that is only looked at and kept where it is None, `if device is None: self.device = device`, was meant the
 other way round.
 
@@ -56,6 +59,8 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
   as it is in tests.
 - The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
   test of the parameter decides whether it runs.
+- What a call makes on an accelerator by default is moved afterwards, or the function looks at the device for other ends
+  than to hand it on: it does not name it at all.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 
 ## Fix safety
