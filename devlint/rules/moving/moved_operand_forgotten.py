@@ -9,6 +9,9 @@ class that puts other things where they belong. The fields of an object are such
 beside `graph.x.to(device)`, where a model that was moved is called with both. So are the tensors of a dict or a list
 that a caller keeps: `weights["bias"]` beside `weights["matrix"].to(device)`.
 
+A loss of unknown class compares whatever it is called with: `loss(model, x, y)`, `model.compute_loss(x, y)`. What a
+model makes of something unknown is where items of the batch are moved: `model(attack.perturb(x, y))`.
+
 The model may be moved by a caller in the same file: `main` calls `net.to(device)` and `evaluate(net, loader)`. Of one
 class, a method that moves its batches before `self.model` gets them shows where the model is for another one that does
 not, also through methods of the class.
