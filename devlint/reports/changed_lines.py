@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from devlint.finding import Finding
+from devlint.finding import Edit, Finding
 from devlint.fixes.byte_edits import Refused, apply_edits
 from devlint.reports.source_lines import SourceLines
 from devlint.source.decoding import split_lines
@@ -20,14 +20,24 @@ def changed_lines(finding: Finding, sources: SourceLines) -> list[tuple[str, str
     source = sources.source(finding.place.path)
     if not edits or source is None or any(edit.cell != finding.place.cell or edit.path for edit in edits):
         return []
-    old = sources.of(finding.place)
-    data, encoding = ("\n".join(old).encode(), "utf-8") if finding.place.cell else (source.data, source.encoding)
+    if finding.place.cell:
+        data, encoding = "\n".join(sources.of(finding.place)).encode(), "utf-8"
+    else:
+        data, encoding = source.data, source.encoding
+    data, edits = _around(data, edits)
     try:
-        text = apply_edits(data, edits, encoding).decode(encoding)
+        old, new = data.decode(encoding), apply_edits(data, edits, encoding).decode(encoding)
     except (Refused, UnicodeDecodeError):
         return []
-    found = list(_differences(old, split_lines(text.removeprefix("\ufeff"))))
+    found = list(_differences(*(split_lines(text.removeprefix("\ufeff")) for text in (old, new))))
     return found if len(found) <= MOST_LINES else []
+
+
+def _around(data: bytes, edits: tuple[Edit, ...]) -> tuple[bytes, tuple[Edit, ...]]:
+    """The lines in which edits are, and the edits in these; no byte of another character is an end of a line."""
+    begin = data.rfind(b"\n", 0, min(edit.start for edit in edits)) + 1
+    end = data.find(b"\n", max(edit.end for edit in edits)) + 1 or len(data)
+    return data[begin:end], tuple(Edit(edit.start - begin, edit.end - begin, edit.text) for edit in edits)
 
 
 def _differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from functools import cached_property
+from itertools import accumulate
 
 from devlint.finding import Edit, Place
 from devlint.records import dataclass
@@ -86,10 +87,18 @@ def content_digest(data: bytes) -> bytes:
 
 
 def split_lines(text: str) -> list[str]:
-    lines = LINE_END.split(text)
+    # Hardly a text has a carriage return; without, there is a way that takes a tenth of the time.
+    lines = LINE_END.split(text) if "\r" in text else text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins, in characters; after a last line with an end, where the text ends."""
+    if "\r" in text:
+        return [0, *(match.end() for match in LINE_END.finditer(text))]
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
 
 
 def decode(data: bytes) -> Source:

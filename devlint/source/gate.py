@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from devlint.records import dataclass
 from devlint.source.deadline import OutOfTime
-from devlint.source.decoding import split_lines
+from devlint.source.decoding import line_starts, split_lines
 from devlint.source.python_parser import parse
 from devlint.source.string_pattern import STRING
 
@@ -135,9 +135,7 @@ def _has_long_statement(tree: ast.Module, text: str) -> bool:
     """Whether some simple statement or header could hold a forbidden expression: a token has a character at least."""
     if len(text) <= MAX_EXPRESSION_TOKENS:
         return False
-    starts = [0]
-    starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
-    starts.append(len(text) + 1)
+    starts = [*line_starts(text), len(text) + 1]
 
     def is_long(first: int, last: int) -> bool:
         return starts[min(last, len(starts) - 1)] - starts[first - 1] > MAX_EXPRESSION_TOKENS

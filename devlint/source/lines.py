@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from devlint.source.decoding import LINE_END
+from devlint.source.decoding import line_starts
 
 
 class Lines:
@@ -16,7 +16,7 @@ class Lines:
     @cached_property
     def starts(self) -> list[int]:
         """Where each begins, in characters."""
-        return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+        return line_starts(self._text)
 
     def between(self, first: int, last: int) -> str:
         """The text of these lines, both included."""

@@ -18,6 +18,7 @@ from devlint.finding import Place
 from devlint.placement.syntax.nodes import descend
 from devlint.placement.syntax.snippets import normalised
 from devlint.source.bare.nodes import NeedsLayout, is_bare
+from devlint.source.decoding import line_starts
 from devlint.source.part import Part
 
 
@@ -91,7 +92,7 @@ class Positions:
 
     def _line_starts(self, text: str) -> list[int]:
         if not self._offsets:
-            self._offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
+            self._offsets = line_starts(text)
         return self._offsets
 
     def snippet(self, node: cst.CSTNode) -> str:
@@ -175,9 +176,6 @@ class _Wrapper(MetadataWrapper):
     ) -> cst.CSTNode:
         visitors = list(visitors)
         return super().visit_batched(visitors, before_visit, after_leave) if visitors else self.module
-
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _solid(code: str) -> str:
