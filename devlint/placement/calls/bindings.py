@@ -233,7 +233,8 @@ def _unpack(
         item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
-        elif isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
+        elif isinstance(value, Opaque) and isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
+            # Not so of a pair: in ``for step, data in enumerate(loader)`` the batch may be a graph.
             item = _tensor_by(interp, PARTS_OF_A_BATCH, target, item.device, Dim.NONZERO)
         elif isinstance(item, Opaque) and _is_written(interp, element.value, item):
             item = Host()

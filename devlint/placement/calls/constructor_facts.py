@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequence[Interpreter]) -> None:
-    """Add the class's own attributes, from the evaluations of ``__init__`` and of the methods that are parts of it."""
+def add_own_facts(facts: ClassFacts, constructor: Interpreter | None, builders: Sequence[Interpreter]) -> None:
+    """Add the class's own attributes, from the evaluations of ``__init__`` and of the methods that are parts of it.
+
+    A class without an ``__init__`` of its own may override parts of a base's.
+    """
     info = facts.info
-    end: AbstractState | None = constructor.env
-    for state in constructor.exits.states:
-        end = join(None, end, state)
-    me, assigned_later = _self_name(constructor), info.assigned_outside_init
-    for interp in (constructor, *builders):
+    evaluations = builders if constructor is None else (constructor, *builders)
+    end, me = (None, "self") if constructor is None else (_at_end(constructor), _self_name(constructor))
+    assigned_later = info.assigned_outside_init
+    for interp in evaluations:
         for name, (value, node, scope) in interp.object_stores.stored.get(info, {}).items():
-            final = value if end is None else end.values.get(f"{me}.{name}", value)
+            # The constructor has walked the part of the base that this class overrides.
+            final = value if end is None or _overrides(interp, info) else end.values.get(f"{me}.{name}", value)
             if isinstance(final, UnknownValue) and is_registered(value):
                 # Created in one arm only: where it is used, that arm was taken.
                 final = value
@@ -39,8 +42,8 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
                 isinstance(value, Tensor)
                 and final != value
                 and not _is_registered_in_one_arm(value, final)
-                and _is_stored_once(constructor, builders, name, value)
-                and not is_buffer(constructor, info, name)
+                and _is_stored_once(evaluations, name, value)
+                and not is_buffer(interp, info, name)
             ):
                 final = value
             if _is_given_or_registered(interp, info, name, final):
@@ -52,6 +55,28 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
         facts.dynamic = facts.dynamic or info in interp.object_stores.dynamic
+
+
+def is_stored_still(info: ClassInfo, parent: ClassInfo, fact: AttributeFact) -> bool:
+    """Whether the method of a base that stores an attribute runs on objects of a class, which may override it."""
+    method = parent.methods.get(fact.scope.qualname.rpartition(".")[2])
+    return method is None or method.name == "__init__" or info.runs(parent, method)
+
+
+def _overrides(interp: Interpreter, info: ClassInfo) -> bool:
+    return (
+        interp.info is not None
+        and interp.info.name != "__init__"
+        and any(interp.info.name in one.methods for one in info.order[1:])
+    )
+
+
+def _at_end(constructor: Interpreter) -> AbstractState | None:
+    """What holds when it returns, by whichever way."""
+    end: AbstractState | None = constructor.env
+    for state in constructor.exits.states:
+        end = join(None, end, state)
+    return end
 
 
 def _as_built(value: Value, info: ClassInfo) -> Value:
@@ -86,12 +111,12 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
     return replace(facts, attributes=attributes)
 
 
-def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str, last: Tensor) -> bool:
+def _is_stored_once(evaluations: Sequence[Interpreter], name: str, last: Tensor) -> bool:
     """Whether one statement alone gives an attribute its value, in whatever arm it stands.
 
     Others may go on with it, as long as it stays on the CPU: of a move in one arm the other does not know.
     """
-    infos = [interp.info for interp in (constructor, *builders) if interp.info is not None]
+    infos = [interp.info for interp in evaluations if interp.info is not None]
     written = [expression for info in infos for expression in info.stored_expressions.get(name, ())]
     if None in written or [is_made_of(one, name) for one in written].count(False) != 1:
         return False

@@ -76,16 +76,16 @@ def call_with_values(
 ) -> Value | None:
     """The result of the call for its actual arguments; None if no argument requires inlining.
 
-    So does a function that moves what it is called with, one that gets a part of a batch of which another was moved,
-    and one that was defined in a walk for another call, where it ``captured`` the values of that. Mismatches of
-    arguments inside the callee are emitted by the caller's evaluation.
+    So does a function that moves what it is called with, a class of modules, a part of a batch of which another was
+    moved, and a function that was defined in a walk for another call, where it ``captured`` the values of that.
+    Mismatches of arguments inside the callee are emitted by the caller's evaluation.
     """
     site = _in_iterations(interp, site)
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
     given = list(typed_by_call(interp, info, site, receiver))
-    moves = captured is not None or any(map(_moves_its_argument, site.arguments))
+    moves = captured is not None or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
     if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
@@ -171,9 +171,17 @@ def _later(device: Device) -> Device:
     return device
 
 
-def _moves_its_argument(argument: Argument) -> bool:
-    """``apply_to_all(to_cuda, batch)``: what the callee gives is where a function puts it that it is handed."""
-    return isinstance(argument.value, Function) and argument.value.info.places_itself
+def _is_called_there(argument: Argument) -> bool:
+    """Whether what the callee gives depends on a function or class that it is handed, and calls.
+
+    ``apply_to_all(to_cuda, batch)`` gives what is where the function puts it, ``make_layers(Block, 3)`` modules.
+    """
+    match argument.value:
+        case Function(info=info):
+            return info.places_itself
+        case ClassValue(info=made):
+            return made.is_module
+    return False
 
 
 def _is_of_its_class_by_convention(receiver: Value | None) -> bool:

@@ -86,7 +86,7 @@ def meet_moved_model(
     )
     left = [
         Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
-        for a in site.arguments
+        for a in map(first_of_a_state, site.arguments)
         if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
         if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
     ]
@@ -94,6 +94,18 @@ def meet_moved_model(
     if encoded or (left and (brought or (computes and _is_of_floats_alone(site)))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         meet_module(interp, node, as_module, model_node, encoded or left)
+
+
+def first_of_a_state(argument: Argument) -> Argument:
+    """``(hidden, cell)``: a tuple that holds tensors of floats of the CPU alone is the state of a recurrent part."""
+    value = argument.value
+    if argument.star or not isinstance(value, Container) or value.keys is not None or value.rest is not None:
+        return argument
+    if not value.items or not all(
+        isinstance(one, Tensor) and one.device == CPU and is_of_floats(one) for one in value.items
+    ):
+        return argument
+    return replace(argument, value=value.items[0])
 
 
 def is_left_on_cpu(argument: Argument) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable, of_told_device
-from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart
+from devlint.placement.calls.module_inputs import first_of_a_state, is_left_on_cpu, is_of_floats, tell_apart
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Argument, Container, Opaque, Tensor, UnknownValue, Value
@@ -99,7 +99,7 @@ def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> No
 
 
 def _left_on_cpu(site: CallSite) -> Argument | None:
-    return next((a for a in site.arguments if is_left_on_cpu(a)), None)
+    return next((one for a in site.arguments if is_left_on_cpu(one := first_of_a_state(a))), None)
 
 
 def _meet_inputs(

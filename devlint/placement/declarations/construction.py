@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Protocol, TypeVar
 
 from devlint.source.outline import OwnNames
@@ -24,23 +24,32 @@ _CALLED_BY_OTHERS = frozenset({"forward", "to", "cuda"})
 """What the users of a class call, whoever mentions it in the class."""
 
 
-def parts_of_constructor(methods: Mapping[str, AnyMethod]) -> tuple[AnyMethod, ...]:
-    """Methods that only ``__init__`` mentions, or only it and other such methods, in source order."""
+def parts_of_constructor(
+    methods: Mapping[str, AnyMethod], parts_above: Set[str] = frozenset()
+) -> tuple[AnyMethod, ...]:
+    """Methods that only ``__init__`` mentions, or only it and other such methods, in source order.
+
+    ``parts_above``: the names of those methods that override a part of a base's constructor: it calls them.
+    """
     init = methods.get("__init__")
-    if init is None:
+    if init is None and parts_above.isdisjoint(methods):
         return ()
     users: dict[str, set[str]] = {}
     for user in methods.values():
         for name in user.own.mentioned:
-            users.setdefault(name, set()).add(user.name)
-    parts, waiting = {init.name}, [init]
-    while waiting:
-        for name in waiting.pop().own.mentioned:
+            # An override that calls the method it replaces is no other user.
+            if name != user.name or name not in parts_above:
+                users.setdefault(name, set()).add(user.name)
+    parts, waiting = {"__init__"}, [] if init is None else [init]
+    overriding = [methods[name] for name in methods if name in parts_above]
+    while waiting or overriding:
+        mentioned = waiting.pop().own.mentioned if waiting else [overriding.pop().name]
+        for name in mentioned:
             method = methods.get(name)
             if method is None or name in parts or name in _CALLED_BY_OTHERS:
                 continue
             # A method with another user is looked at again when that one has become a part.
-            if users[name] <= parts:
+            if users.get(name, set()) <= parts:
                 parts.add(name)
                 waiting.append(method)
     return tuple(method for name, method in methods.items() if name in parts and method is not init)

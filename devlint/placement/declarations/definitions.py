@@ -249,9 +249,6 @@ class ClassInfo:
     methods: dict[str, FunctionInfo]
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
-    _construction: tuple[FunctionInfo, ...] | None = None
-    _builders: tuple[FunctionInfo, ...] | None = None
-    _assigned_outside_init: Mapping[str, tuple[FunctionInfo, ...]] | None = None
     _members: frozenset[str] | None = None
     _annotated_fields: tuple[tuple[str, str], ...] | None = None
 
@@ -278,10 +275,8 @@ class ClassInfo:
 
     @property
     def construction(self) -> tuple[FunctionInfo, ...]:
-        """Methods that are parts of ``__init__``: nothing but it and they call them."""
-        if self._construction is None:
-            self._construction = parts_of_constructor(self.methods)
-        return self._construction
+        """Methods that are parts of ``__init__``, its own or a base's: nothing but it and they call them."""
+        return self._memoised("construction", _construction, ())
 
     @property
     def constructors(self) -> tuple[FunctionInfo, ...]:
@@ -291,23 +286,12 @@ class ClassInfo:
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
-        if self._builders is None:
-            kept = self.methods["__init__"].stores if self.construction else frozenset()
-            building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
-            self._builders = tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
-        return self._builders
+        return self._memoised("builders", _builders, ())
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:
         """The attributes that methods outside of the constructor assign, and these methods in source order."""
-        if self._assigned_outside_init is None:
-            found: dict[str, tuple[FunctionInfo, ...]] = {}
-            for method in self.methods.values():
-                if method.name != "__init__" and method not in self.builders:
-                    for name in method.stores:
-                        found[name] = (*found.get(name, ()), method)
-            self._assigned_outside_init = found
-        return self._assigned_outside_init
+        return self._memoised("assigned outside init", _assigned_outside_init, {})
 
     def storing_later(self, name: str) -> list[tuple[ClassInfo, FunctionInfo]]:
         """The methods that assign an attribute of its objects after their construction, and the classes they are of.
@@ -315,9 +299,10 @@ class ClassInfo:
         A method that is overridden, by one that neither goes on to it nor names its class, does not run for them.
         """
         found = [(one, method) for one in self.order for method in one.assigned_outside_init.get(name, ())]
-        return [pair for pair in found if pair[0] is self or self._runs(*pair)]
+        return [pair for pair in found if pair[0] is self or self.runs(*pair)]
 
-    def _runs(self, one: ClassInfo, method: FunctionInfo) -> bool:
+    def runs(self, one: ClassInfo, method: FunctionInfo) -> bool:
+        """Whether a method of a base runs for its objects: it is not overridden, or the override goes on to it."""
         override = self.method(method.name)
         return override is None or override is method or not {"super", one.name}.isdisjoint(override.names)
 
@@ -378,6 +363,34 @@ def _resolved(info: ClassInfo) -> tuple[str | ClassInfo, ...]:
 
 def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
     return (info, *c3_merge([list(parent.order) for parent in info.parents], list(info.parents)))
+
+
+def _builds(method: FunctionInfo) -> bool:
+    """Whether it stores attributes, or registers some."""
+    return bool(method.stores) or not _REGISTERING.isdisjoint(method.own.mentioned)
+
+
+def _builders(info: ClassInfo) -> tuple[FunctionInfo, ...]:
+    kept = info.methods["__init__"].stores if "__init__" in info.methods else frozenset()
+    building = filter(_builds, info.construction)
+    return tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
+
+
+def _construction(info: ClassInfo) -> tuple[FunctionInfo, ...]:
+    above = {method.name for parent in info.order[1:] for method in parent.construction}
+    # What stores nothing may as well be kept: `self.step = self._step_forward`.
+    building = frozenset(name for name in above if name in info.methods and _builds(info.methods[name]))
+    return parts_of_constructor(info.methods, building)
+
+
+def _assigned_outside_init(info: ClassInfo) -> Mapping[str, tuple[FunctionInfo, ...]]:
+    found: dict[str, tuple[FunctionInfo, ...]] = {}
+    building = info.builders
+    for method in info.methods.values():
+        if method.name != "__init__" and method not in building:
+            for name in method.stores:
+                found[name] = (*found.get(name, ()), method)
+    return found
 
 
 def _kind(info: ClassInfo) -> ClassKind:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from devlint.placement.calls.constructor_facts import add_own_facts, completed
+from devlint.placement.calls.constructor_facts import add_own_facts, completed, is_stored_still
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.handed_up import take_handed_up
 from devlint.placement.calls.inherited_methods import mismatches_of_inherited
@@ -398,23 +398,29 @@ class ModuleAnalysis:
         facts = ClassFacts(info)
         self._before.clear()  # of another class, whose facts are known
         for parent in reversed(info.order[1:]):
-            facts.attributes.update(stored_by(self.facts(parent), map(self.facts, parent.parents)))
-        constructor, *builders = self._constructing(info) or (None,)
+            stored = stored_by(self.facts(parent), map(self.facts, parent.parents))
+            facts.attributes.update(
+                (name, fact) for name, fact in stored.items() if is_stored_still(info, parent, fact)
+            )
+        constructor, builders = self._constructing(info)
         if constructor is not None:
             take_handed_up(facts, constructor, self.facts)
-            for method in info.builders:
-                # The method is evaluated again once the attributes are known.
-                self.memo.forget(_evaluation_key(method))
-            add_own_facts(facts, constructor, builders)
+        for method in info.builders if constructor is not None or builders else ():
+            # The method is evaluated again once the attributes are known.
+            self.memo.forget(_evaluation_key(method))
+        add_own_facts(facts, constructor, builders)
         return facts
 
-    def _constructing(self, info: ClassInfo) -> tuple[Interpreter, ...]:
-        """The evaluations of the constructor and its parts; empty while one of them is in progress."""
+    def _constructing(self, info: ClassInfo) -> tuple[Interpreter | None, list[Interpreter]]:
+        """The evaluations of the class's own constructor, if it has one, and of the parts of a constructor.
+
+        None of them while the constructor is in progress.
+        """
         init = info.methods.get("__init__")
-        interp = self._evaluated(init) if init is not None else None
-        if interp is None:
-            return ()
-        return (interp, *(part for method in info.builders if (part := self._evaluated(method)) is not None))
+        constructor = self._evaluated(init) if init is not None else None
+        if constructor is None and init is not None:
+            return None, []
+        return constructor, [part for method in info.builders if (part := self._evaluated(method)) is not None]
 
     def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
         interp = self._evaluated(info)
@@ -442,7 +448,8 @@ class ModuleAnalysis:
         """Whether the class itself registers a buffer of that name."""
         if not self._queried:
             return (info, name) in self._buffers
-        return any((info, name) in one.object_stores.buffers for one in self._constructing(info))
+        constructor, builders = self._constructing(info)
+        return any(one is not None and (info, name) in one.object_stores.buffers for one in (constructor, *builders))
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
         if not self._queried:

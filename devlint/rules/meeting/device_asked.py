@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import Created, HostRead, Moved
-    from devlint.placement.domain.lattice import Device
+    from devlint.placement.domain.lattice import Device, Symbol
 
 
 @dataclass(slots=True)
 class DeviceAsked:
-    _brought: dict[tuple[str, Device], Created | Moved] = field(default_factory=dict)
+    _brought: dict[tuple[str, Device], list[Created | Moved]] = field(default_factory=dict)
     """By definition and place: what was made on the CPU and brought there, or made there at once."""
 
     def created(self, event: Created) -> None:
@@ -38,8 +38,8 @@ class DeviceAsked:
             self._note(event, event.target)
 
     def _note(self, event: Created | Moved, place: Device) -> None:
-        if isinstance(place, SameAs) and place.symbol.anchor is Anchor.PARAMETER:
-            self._brought.setdefault((event.scope.qualname, place), event)
+        if isinstance(place, SameAs) and place.symbol.anchor in (Anchor.PARAMETER, Anchor.MODULE):
+            self._brought.setdefault((event.scope.qualname, place), []).append(event)
 
     def beside(self, event: HostRead) -> DraftStep | None:
         """The step that asked where the argument is, parts of which are read as they came, in each case."""
@@ -48,19 +48,21 @@ class DeviceAsked:
         if event.scope.role is Role.TEST:
             return None
         for leaf in leaves(event.value.device):
-            asked = self._brought.get((event.scope.qualname, leaf))
-            if asked is not None and isinstance(leaf, SameAs) and _is_of_the_same(event, leaf.symbol.name, asked):
-                return DraftStep(asked.node, asked.scope, "brought to where the argument is, here", passes_on=False)
+            for asked in self._brought.get((event.scope.qualname, leaf), ()):
+                if isinstance(leaf, SameAs) and _is_of_the_same(event, leaf.symbol, asked):
+                    return DraftStep(asked.node, asked.scope, "brought to where the argument is, here", passes_on=False)
         return None
 
 
-def _is_of_the_same(event: HostRead, argument: str, asked: Created | Moved) -> bool:
+def _is_of_the_same(event: HostRead, symbol: Symbol, asked: Created | Moved) -> bool:
     """Whether the argument is read itself, or the very item of it whose device was asked for.
 
     Beside the tensors of a batch there may be others that its loader keeps on the CPU: ``batch["lengths"].numpy()``.
+    The arguments of ``forward`` are all where the module is, so there the item has to be the same.
     """
     read = _path(event.expression)
-    return read == argument or (asked.named is not None and read == _path(asked.named.node))
+    of_argument = symbol.anchor is Anchor.PARAMETER and read == symbol.name
+    return of_argument or (asked.named is not None and read == _path(asked.named.node))
 
 
 def _path(node: cst.CSTNode | None) -> str:

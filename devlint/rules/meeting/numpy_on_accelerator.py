@@ -203,7 +203,9 @@ class NumpyOnAccelerator(Rule):
     def created(self, event: Created) -> Iterable[Draft]:
         self._speaks_of_devices = self._speaks_of_devices or event.named is not None
         self._device_asked.created(event)
-        data = event.call.positional[0].value if event.call.positional else None
+        # The number in `torch.arange(lengths.max())` is no tensor that comes back (fixture `device_asked_of_items`).
+        of_data = event.factory.default != "default_device"
+        data = event.call.positional[0].value if of_data and event.call.positional else None
         if isinstance(data, Host) and data.provenance is not None and event.scope.qualname in self._of_module:
             self._comes_back.append((data.provenance, event))
         return ()

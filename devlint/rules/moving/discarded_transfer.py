@@ -41,8 +41,9 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is a module: `model.cuda()` as a statement moves it.
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
-- Nothing is known of the receiver. Nothing is reported then. What is unpacked from a loader's batch is taken for a
-  tensor where nothing in the function uses it as a graph or an encoding of texts is used.
+- Nothing is known of the receiver. Nothing is reported then. What is unpacked from a loader's batch, or is an item of
+  it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function uses it as a
+  graph or an encoding of texts is used.
 - The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
   assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
@@ -103,6 +104,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.syntax.nodes import descend, path_of
 from devlint.rules.current_device import goes_to_current
+from devlint.rules.moving.drawn_by_name import is_drawn_as_a_tensor
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
 from devlint.rules.rule import Rule
 from devlint.semantics import Relation
@@ -136,7 +138,8 @@ class DiscardedTransfer(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        confidence = _confidence(event)
+        begun = self._begun.get(event.scope)
+        confidence = _confidence(event, begun.node if begun is not None else None)
         if confidence is not Confidence.HIGH and confidence is not None and self._is_used_as_a_module(event):
             return ()
         if confidence is not None and (event.fate != Fate.UNREAD or self._is_read_on(event)):
@@ -220,7 +223,7 @@ class DiscardedTransfer(Rule):
             yield replace(draft, confidence=Confidence.LOW) if node in self._harmless else draft
 
 
-def _confidence(event: Moved) -> Confidence | None:
+def _confidence(event: Moved, definition: cst.CSTNode | None) -> Confidence | None:
     """None where nothing is lost, or where nobody can say what the receiver is."""
     batch = batch_of(getattr(event.receiver, "device", None))
     if event.fate == Fate.REBOUND and batch is not None and draws_from_a_loader(batch.source):
@@ -232,6 +235,13 @@ def _confidence(event: Moved) -> Confidence | None:
     if event.fate not in (Fate.DISCARDED, Fate.UNREAD, Fate.REBOUND) or not event.moves or not _has_a_name(event):
         return None
     sure = _is_moved_by_value(event.receiver, event.method, event.receiver_text)
+    if (
+        sure is None
+        and event.fate == Fate.DISCARDED
+        and definition is not None
+        and is_drawn_as_a_tensor(event, definition)
+    ):
+        sure = Confidence.MEDIUM
     if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
         return None
     if event.target == UNKNOWN:

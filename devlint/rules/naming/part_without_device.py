@@ -4,7 +4,8 @@
 
 Finds layers and modules that are built, and tensors that are kept on `self`, without a device, in a definition that
 gives its device to the others: `device=device` of its own parameter once at least, or `device=self.device` twice. So it
-finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device.
+finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device, and a tensor without a
+device in a `TensorDict`, or another object that moves as a whole, beside one that is given it.
 
 ## Why is this bad
 
@@ -75,7 +76,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Module, Self, Tensor
+from devlint.placement.domain.abstract_values import Constant, Container, Module, Self, Tensor
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
@@ -119,6 +120,8 @@ class _Parts:
     """What tensors are stored in, by the identity of the node that makes them."""
     pinned: set[str] = field(default_factory=set)
     """What is stored in pinned memory in some arm: it is on the host, to be copied from there."""
+    in_records: set[int] = field(default_factory=set)
+    """Those of them that one object holds beside a tensor that is given a device, by the identity of the node."""
     moved: bool = False
     """`self.to(device)`: whatever the parts were given, they end there."""
 
@@ -141,6 +144,9 @@ class PartWithoutDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         made = event.result
+        if semantics.transfer(event.name, "to") is not None and not event.call.keyword("device"):
+            # An object that moves as a whole.
+            self._note_record(self._of(event.scope), list(_held(event.call)))
         if isinstance(event.receiver, Self) and event.name in (".to", ".cuda", ".to_empty"):
             self._of(event.scope).moved = True
         step = made.provenance.step if isinstance(made, Module) and made.provenance is not None else None
@@ -161,6 +167,17 @@ class PartWithoutDevice(Rule):
             if default:
                 self._of(event.scope).defaults[id(event.node)] = default
         return ()
+
+    def _note_record(self, parts: _Parts, held: list[Tensor]) -> None:
+        """`TensorDict({"seen": seen, "mask": torch.zeros(n)})`: what holds both is expected to be in one place."""
+        told = {id(node) for node, _ in parts.told}
+        made = [(one, one.provenance.first.node) for one in held if one.provenance is not None]
+        if told.isdisjoint(id(node) for _, node in made):
+            return
+        for value, node in made:
+            if value.device == CPU and parts.made.pop(id(node), None) is not None:
+                parts.bare.append(node)
+                parts.in_records.add(id(node))
 
     def created(self, event: Created) -> Iterable[Draft]:
         parts = self._of(event.scope)
@@ -188,8 +205,10 @@ class PartWithoutDevice(Rule):
 
     def finish(self) -> Iterable[Draft]:
         for scope, parts in self._parts.items():
-            ends_elsewhere = parts.moved or scope.setting is Setting.HOST
-            if parts.told and parts.bare and parts.begun is not None and not ends_elsewhere:
+            if parts.moved:
+                # What another object holds stays where it is.
+                parts.bare = [node for node in parts.bare if id(node) in parts.in_records]
+            if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
                 yield from _drafts(scope, parts, parts.begun)
 
 
@@ -202,16 +221,17 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     (said, _), *_ = Counter(text for _, text in parts.told).most_common(1)
     told = [node for node, text in parts.told if text == said]
     own = {parameter.name.value for parameter in parameters_of(definition)}
-    if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY:
+    if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY and not parts.in_records:
         return
     bare = [node for node in parts.bare if parts.targets.get(id(node)) not in parts.pinned]
-    bare = [node for node in bare if not is_placed_later(definition, node)]
+    bare = [node for node in bare if not is_placed_later(definition, node, given_back=id(node) not in parts.in_records)]
     if not bare:
         return
 
     def is_alone(part: cst.CSTNode) -> bool:
         """A tensor that is made of values of the host, or beside layers: no like of it is given a device."""
-        return id(part) in parts.targets and (id(part) in parts.of_data or not parts.tensors_told)
+        is_tensor = id(part) in parts.targets or id(part) in parts.in_records
+        return is_tensor and (id(part) in parts.of_data or not parts.tensors_told)
 
     # What works on an accelerator unless it is told is never meant to stay behind.
     bare.sort(key=lambda node: (id(node) not in parts.defaults, is_alone(node)))
@@ -244,6 +264,14 @@ def _device_said(call: CallSite) -> str:
     # Of a dict at hand the call has the items as keywords.
     unpacked = [f"**{code_of(one.value)}" for one in call.node.args if one.star == "**"]
     return unpacked[0] if unpacked and call.keyword("device") is not None else ""
+
+
+def _held(call: CallSite) -> Iterator[Tensor]:
+    """The tensors that an object is made of: the values of a dict that it is handed, and what keywords name."""
+    for argument in call.arguments:
+        value = argument.value
+        items = value.values if isinstance(value, Container) and value.keys is not None else ()
+        yield from (one for one in (*items, *((value,) if argument.keyword else ())) if isinstance(one, Tensor))
 
 
 def _is_made_by(node: cst.CSTNode, made: Module) -> bool:

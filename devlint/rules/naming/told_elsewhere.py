@@ -14,6 +14,7 @@ from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import descend
 from devlint.repairs.device_expressions import Definitions
+from devlint.semantics import dtype_class
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -127,14 +128,25 @@ def _places(call: cst.Call) -> bool:
     import libcst as cst
 
     if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MOVES:
-        return True
+        return not (call.args and all(map(_is_dtype, call.args)))
     return "device" in code_of(call.func).lower() or any(_is_device(one) for one in call.args)
 
 
+def _is_dtype(argument: cst.Arg) -> bool:
+    """``mask.to(torch.float32)``, ``x.to(dtype=dtype)``: that moves nothing."""
+    named = argument.keyword is not None and argument.keyword.value == "dtype"
+    return named or dtype_class(code_of(argument.value)) is not None
+
+
 def _is_device(argument: cst.Arg) -> bool:
-    """Whether it names a device. ``Sequential(Part(n, device=device), Part(n))`` tells the first part alone."""
+    """Whether it names a device. ``Sequential(Part(n, device=device), Part(n))`` tells the first part alone.
+
+    So does a list or a dict of such parts.
+    """
     import libcst as cst
 
+    if isinstance(argument.value, (cst.Dict, cst.List, cst.Tuple)):
+        return False
     said = argument.value.func if isinstance(argument.value, cst.Call) else argument.value
     keyword = argument.keyword.value if argument.keyword is not None else ""
     return "device" in keyword.lower() or "device" in code_of(said).lower()
