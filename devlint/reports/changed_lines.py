@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from devlint.finding import Edit, Finding
 from devlint.fixes.byte_edits import Refused, apply_edits
 from devlint.reports.source_lines import SourceLines
-from devlint.source.decoding import split_lines
+from devlint.source.line_ends import split_lines
 
 MOST_LINES = 8
 """A fix that changes more is told in words alone."""

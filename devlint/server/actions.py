@@ -15,7 +15,8 @@ from devlint.fixes.byte_edits import Refused
 from devlint.fixes.choosing import is_applicable
 from devlint.server.diagnostics import Diagnostics
 from devlint.server.linting import Linted
-from devlint.source.decoding import LINE_END, Source
+from devlint.source.decoding import Source
+from devlint.source.line_ends import LINE_END
 from devlint.source.notebook_file import read_cells
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.devlint"

@@ -7,7 +7,7 @@ from functools import cached_property
 from lsprotocol import types
 
 from devlint.finding import Place
-from devlint.source.decoding import LINE_END
+from devlint.source.line_ends import LINE_END
 
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 _BYTE_ORDER_MARK = "\ufeff"

@@ -7,15 +7,11 @@ import io
 import re
 import tokenize
 from functools import cached_property
-from itertools import accumulate
 
 from devlint.finding import Edit, Place
 from devlint.records import dataclass
+from devlint.source.line_ends import LINE_END, split_lines
 from devlint.source.reading import MAX_BYTES
-
-LINE_END = re.compile(r"\r\n|\r|\n")
-"""Where Python ends a line: not at form feeds or Unicode separators."""
-
 
 _NO_TEXT = frozenset({"idna", "punycode", "undefined"})
 """Codecs of single names, and of nothing, that Python lists among those of text."""
@@ -84,21 +80,6 @@ def content_digest(data: bytes) -> bytes:
     import hashlib
 
     return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def split_lines(text: str) -> list[str]:
-    # Hardly a text has a carriage return; without, there is a way that takes a tenth of the time.
-    lines = LINE_END.split(text) if "\r" in text else text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return lines
-
-
-def line_starts(text: str) -> list[int]:
-    """Where each line begins, in characters; after a last line with an end, where the text ends."""
-    if "\r" in text:
-        return [0, *(match.end() for match in LINE_END.finditer(text))]
-    return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
 
 
 def decode(data: bytes) -> Source:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from devlint.records import dataclass
 from devlint.source.deadline import OutOfTime
-from devlint.source.decoding import line_starts, split_lines
+from devlint.source.line_ends import line_starts, split_lines
 from devlint.source.python_parser import parse
 from devlint.source.string_pattern import STRING
 

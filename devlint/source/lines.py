@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from devlint.source.decoding import line_starts
+from devlint.source.line_ends import line_starts
 
 
 class Lines:

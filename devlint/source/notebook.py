@@ -11,8 +11,9 @@ from functools import cached_property
 
 from devlint.finding import Edit, Place
 from devlint.records import dataclass
-from devlint.source.decoding import Source, Unreadable, split_lines
+from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree, scan_depth
+from devlint.source.line_ends import split_lines
 from devlint.source.magics import python_of
 from devlint.source.notebook_file import read_cells, source_lines, source_spans, text_of, write_sources
 from devlint.source.reading import MAX_BYTES

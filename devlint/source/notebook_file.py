@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from devlint.records import dataclass
-from devlint.source.decoding import LINE_END, Unreadable
+from devlint.source.decoding import Unreadable
+from devlint.source.line_ends import LINE_END
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")

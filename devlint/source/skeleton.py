@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from devlint.records import dataclass
-from devlint.source.decoding import LINE_END
+from devlint.source.line_ends import LINE_END
 from devlint.source.lines import Lines
 from devlint.source.outline import Definition
 

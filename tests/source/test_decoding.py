@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devlint.finding import Edit
-from devlint.source.decoding import Unreadable, decode, split_lines
+from devlint.source.decoding import Unreadable, decode
+from devlint.source.line_ends import split_lines
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:

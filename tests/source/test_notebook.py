@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import Unreadable, split_lines
+from devlint.source.decoding import Unreadable
+from devlint.source.line_ends import split_lines
 from devlint.source.magics import python_of
 from devlint.source.notebook import Notebook, read_notebook
 from devlint.source.notebook_file import source_lines, source_spans

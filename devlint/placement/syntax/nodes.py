@@ -284,3 +284,10 @@ def is_part_of_rows(node: cst.BaseExpression) -> bool:
     first = node.slice[0].slice
     key = first.value if isinstance(first, cst.Index) else None
     return key is None or len(node.slice) > 1 or isinstance(key, (cst.Comparison, cst.Call))
+
+
+def elements_of(node: cst.CSTNode | None) -> list[cst.CSTNode]:
+    """``a`` and ``b`` of ``return a, b``; otherwise the node itself."""
+    if isinstance(node, cst.Tuple):
+        return [element.value for element in node.elements]
+    return [node] if node is not None else []

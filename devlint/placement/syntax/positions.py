@@ -18,7 +18,7 @@ from devlint.finding import Place
 from devlint.placement.syntax.nodes import descend
 from devlint.placement.syntax.snippets import normalised
 from devlint.source.bare.nodes import NeedsLayout, is_bare
-from devlint.source.decoding import line_starts
+from devlint.source.line_ends import line_starts
 from devlint.source.part import Part
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from devlint.finding import Fix, Place
 from devlint.reports.source_lines import SourceLines
-from devlint.source.decoding import split_lines
+from devlint.source.line_ends import split_lines
 
 
 def changed_lines(fix: Fix, path: str, source: SourceLines) -> list[tuple[str, str]]:

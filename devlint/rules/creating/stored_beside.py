@@ -31,7 +31,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.rules.meeting.filled_lists import elements_of
+from devlint.placement.syntax.nodes import elements_of
 from devlint.semantics import Dim
 from devlint.source.role import Role
 

@@ -88,12 +88,3 @@ def _item_made_here(event: Event, value: Value) -> Arm | None:
     item = value.values[0]
     assert isinstance(item, Tensor)
     return Arm(event, item.device, first)
-
-
-def elements_of(node: cst.CSTNode | None) -> list[cst.CSTNode]:
-    """``a`` and ``b`` of ``return a, b``; otherwise the node itself."""
-    import libcst as cst
-
-    if isinstance(node, cst.Tuple):
-        return [element.value for element in node.elements]
-    return [node] if node is not None else []
