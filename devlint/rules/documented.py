@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.trace import provenance_of
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_docstrings import docstring_of
-from devlint.placement.domain.events import Begun, Event
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.events import Begun, Event, Stored
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
@@ -34,23 +39,47 @@ def says_on_the_host(text: str) -> bool:
 
 
 class Documented:
-    """The definitions of one file, and of those it is read with, that say in their docstring to be about the host."""
+    """The definitions of one file, and of those it is read with, that say in their docstring to be about the host.
+
+    So do the methods of an object whose constructor keeps on the CPU what it was given, unless it moves as modules do.
+    """
 
     def __init__(self) -> None:
         self._definitions: set[tuple[str, str]] = set()
         """Path and qualified name."""
+        self._plain: set[tuple[str, str]] = set()
+        """Constructors of objects that nobody moves."""
+        self._classes: set[tuple[str, str | None]] = set()
 
     def watch(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            if isinstance(event, Begun) and says_on_the_host(docstring_of(event.node)):
-                self._definitions.add(_key(event.scope))
+            if isinstance(event, Begun):
+                self._begun(event)
+            elif isinstance(event, Stored) and _key(event.scope) in self._plain and _keeps_on_the_host(event):
+                self._classes.add((event.scope.path, event.scope.class_name))
             yield event
+
+    def _begun(self, event: Begun) -> None:
+        if says_on_the_host(docstring_of(event.node)):
+            self._definitions.add(_key(event.scope))
+        owner = event.owner
+        built = event.scope.setting is Setting.CONSTRUCTION and owner is not None and owner.kind is ClassKind.PLAIN
+        if built and owner is not None and not owner.defines("to", "cuda"):
+            self._plain.add(_key(event.scope))
 
     def judged(self, rule: Rule, draft: Draft) -> Draft:
         """A draft about tensors of the callers: low where the definition says that they are on the CPU."""
         assumed = rule.of_callers_tensors and draft.confidence is Confidence.MEDIUM
-        says = assumed and _key(draft.scope) in self._definitions
+        scope = draft.scope
+        says = assumed and (_key(scope) in self._definitions or (scope.path, scope.class_name) in self._classes)
         return replace(draft, confidence=Confidence.LOW) if says else draft
+
+
+def _keeps_on_the_host(event: Stored) -> bool:
+    """``self.values = values.cpu()``: what was somewhere else is kept on the CPU."""
+    way = provenance_of(event.value) if event.target.startswith("self.") else None
+    moved = way.find(StepKind.MOVED) if way is not None else None
+    return moved is not None and moved.device == CPU and moved.scope == event.scope
 
 
 def _key(scope: Scope) -> tuple[str, str]:

@@ -150,6 +150,13 @@ def images_on_host(name: str) -> bool:
 
 
 @cache
+def data_on_host(name: str) -> bool:
+    """Whether who calls this function prepares data on the host: it is of a library that reads data sets."""
+    library = library_of(name)
+    return library is not None and library.data_on_host
+
+
+@cache
 def is_number(name: str) -> bool:
     """Whether this name is a constant of a library that is a number."""
     found = row(name)

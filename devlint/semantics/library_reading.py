@@ -37,7 +37,9 @@ class BadRow(ValueError):
 def read_library(path: Path) -> Library:
     """One table. Raises BadRow with the names of the file and the row for a word that is not defined."""
     content = _content(path)
-    _refuse_others(path.name, content, "library version rows packages patterns mirrors images_on_host about".split())
+    _refuse_others(
+        path.name, content, "library version rows packages patterns mirrors images_on_host data_on_host about".split()
+    )
     for key in ("library", "version"):
         if not isinstance(content.get(key), str):
             raise BadRow(f'{path.name}: "{key}" is missing: the name of the distribution and the version that was read')
@@ -52,9 +54,15 @@ def read_library(path: Path) -> Library:
     patterns = tuple(
         (_pattern(path.name, key), read_row(path.name, key, raw)) for key, raw in content.get("patterns", {}).items()
     )
-    mirrors, images = content.get("mirrors", ""), content.get("images_on_host", False)
     return Library(
-        content["library"], content["version"], rows, packages, patterns, mirrors=mirrors, images_on_host=images
+        content["library"],
+        content["version"],
+        rows,
+        packages,
+        patterns,
+        mirrors=content.get("mirrors", ""),
+        images_on_host=content.get("images_on_host", False),
+        data_on_host=content.get("data_on_host", False),
     )
 
 

@@ -147,6 +147,8 @@ class Library:
     """The package that has the same names: `pytorch_lightning` those of `lightning.pytorch`."""
     images_on_host: bool = False
     """Knows images as arrays alone: what stands beside it in a file works on the host."""
+    data_on_host: bool = False
+    """Reads data sets or describes molecules, without tensors: who calls it prepares data, on the host."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -28,7 +29,7 @@ Helper = Callable[[cst.Call, str], bool]
 def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None) -> bool:
     """Whether nothing meets an argument as it came: its first use is a transfer, or the host alone reads it.
 
-    Tests, loops over its items and what it tells of itself are no uses.
+    Tests, loops over its items, items that are moved and what it tells of itself are no uses.
     """
     no_use: set[int] = set()
     is_read = False
@@ -37,6 +38,10 @@ def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None)
         if type(part) is cst.Attribute:
             if ATTRIBUTES.get(part.attr.value) is MOVED and _is_it(part.value, name):
                 return True
+            if ATTRIBUTES.get(part.attr.value) is MOVED and _is_item(part.value, name):
+                # ``batch["ids"].to(device)``: what is left of the batch has to be read in this way as well.
+                no_use.add(id(part.value.value))
+                is_read = True
             if part.attr.value in _TELLS_OF_ITSELF and type(part.value) is cst.Name and part.value.value == name:
                 no_use.add(id(part.value))
                 is_read = True
@@ -69,6 +74,10 @@ def _is_it(expression: cst.BaseExpression, name: str) -> bool:
         else:
             return False
     return isinstance(expression, cst.Name) and expression.value == name
+
+
+def _is_item(expression: cst.BaseExpression, name: str) -> TypeGuard[cst.Subscript]:
+    return isinstance(expression, cst.Subscript) and dotted(expression.value) == name
 
 
 def _meets_others(call: cst.Call) -> bool:

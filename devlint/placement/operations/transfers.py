@@ -18,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Container,
     DeviceName,
     Evidence,
+    Host,
     Instance,
     Kind,
     Module,
@@ -136,9 +137,18 @@ def _target_of_type(interp: Interpreter, receiver: Value, call: CallSite) -> Tar
         both = device is not None and is_accelerator(device) and is_accelerator(_own(receiver))
         stays = device is None or device == CPU == _own(receiver) or both
         return Target(_own(receiver), False) if stays or device is None else Target(device, True)
+    if _may_be_a_type(argument):
+        return Target(UNKNOWN, None, argument)
     if is_dtype(argument.value, argument.node):
         return Target(_own(receiver), False)
     return Target(UNKNOWN, None, argument)
+
+
+def _may_be_a_type(argument: Argument) -> bool:
+    """An argument of the function, whatever its name: callers hand in ``y.type()`` as well as ``y.dtype``."""
+    value = argument.value
+    untold = isinstance(value, UnknownValue) or (isinstance(value, Host) and not value.is_dtype)
+    return untold and isinstance(argument.node, cst.Name)
 
 
 def _device_of_type(name: str) -> Device | None:

@@ -72,7 +72,8 @@ decides without looking.
 - A method of a module sends it through its own layers and reads only the shape of the result. The confidence is low.
 - A device context (`with torch.device(d):`) or a default device is in force.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
-  confidence is low.
+  confidence is low. So it is in a function that reads files of h5py, or describes molecules of rdkit, and meets there
+  what its caller gave.
 - It has no items, as `torch.empty((0, 0))`, and meets in arithmetic what has: that fails by its shape on every device.
   So does what is written into it by an index. What another function gives for nothing, `return torch.empty(0)`: low.
 - A function brings its argument to the host, and what it returns is an array, or was filled there: low. A list of what
@@ -100,10 +101,11 @@ inputs are on the accelerator.
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an argument
 of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low where the
 package brings what it keeps to `torch.get_default_device()`, where the docstring of the function says that it works on
-the CPU, where the function stands inside another one that does not return it, where the creation is at module level,
-and where the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define
-where they leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
-that it does not move. Which methods are called in place of `forward` is known by their names only.
+the CPU, where the constructor of the object keeps what it was given on the CPU, where the function stands inside
+another one that does not return it, where the creation is at module level, and where the file hands a helper of its own
+CPU tensors only. It is low as well in tests, which run what they define where they leave it, unless the test names the
+accelerator itself, and where a notebook hands what it made to a module that it does not move. Which methods are called
+in place of `forward` is known by their names only.
 """
 
 from __future__ import annotations
@@ -127,7 +129,7 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
-from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Function, Kind, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_device_by_name, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
@@ -141,6 +143,7 @@ from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.creating.stored_beside import StoredBeside
 from devlint.rules.creating.told_in_another_call import ToldInAnotherCall
 from devlint.rules.rule import Rule
+from devlint.semantics import library_models
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -188,6 +191,10 @@ class CreationWithoutDevice(Rule):
         """Constructors whose objects nobody moves: they work with what they are given, where it is."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
+        self._prepares: set[str] = set()
+        """Definitions that read data sets or describe molecules: they prepare data, for whoever moves it."""
+        self._with_models: set[int] = set()
+        """Of the clashes those with what a module says the place of: it is moved, whatever is prepared for it."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
@@ -210,6 +217,8 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        if library_models.data_on_host(event.name):
+            self._prepares.add(event.scope.qualname)
         self._handed_out.called(event)
         self._beside.called(event)
         self._in_calls.called(event)
@@ -271,6 +280,8 @@ class CreationWithoutDevice(Rule):
             if draft.confidence is Confidence.MEDIUM:
                 # It fails where a caller says so: that callers do is assumed, not seen.
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
+                if _is_beside_a_module(theirs.value):
+                    self._with_models.add(id(draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
             return
@@ -312,6 +323,8 @@ class CreationWithoutDevice(Rule):
         """What is known only after the whole file: of one creation, first where it clashes."""
         yield from (draft for definition, draft in self._nested if definition in self._handed_back)
         for definition, arguments, draft in self._undecided:
+            if self._prepares & {definition, draft.scope.qualname} and id(draft) not in self._with_models:
+                continue
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
                 yield draft
@@ -333,6 +346,13 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
     device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
     symbols = [leaf.symbol for leaf in leaves(device or CPU) if isinstance(leaf, SameAs)]
     return frozenset(symbol.key for symbol in symbols if by_name or symbol.anchor is not Anchor.EXPRESSION)
+
+
+def _is_beside_a_module(value: Value) -> bool:
+    """Whether a tensor is part of a module, or was computed by one: somebody moves that."""
+    is_part = isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)
+    symbols = [leaf.symbol for leaf in leaves(device_of(value) or CPU) if isinstance(leaf, SameAs)]
+    return is_part or came_of_a_callable(value) or any(symbol.anchor is Anchor.MODULE for symbol in symbols)
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:

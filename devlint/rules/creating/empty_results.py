@@ -38,7 +38,12 @@ _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 
 def stands_for_nothing(event: DeviceMismatch, step: Step) -> bool:
     """``return torch.empty(0)``: what another definition gives where there is nothing to do anything with."""
-    return step.scope != event.scope and set(_sizes(step.node)) == {"0"}
+    return step.scope != event.scope and is_made_empty(step)
+
+
+def is_made_empty(step: Step) -> bool:
+    """``torch.empty(0)``, ``torch.zeros((0, 0))``."""
+    return set(_sizes(step.node)) == {"0"}
 
 
 def holds_nothing(value: Tensor, step: Step) -> bool:

@@ -47,9 +47,10 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - A branch for the CPU, or a condition that tests for the device.
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
-- `torch.empty(1)` in the place of an argument that is not there.
+- `torch.empty(1)` in the place of an argument that is not there. `return torch.empty(0)`, which says that there is
+  nothing: the confidence is low.
 - The package works on the default device (`.to(torch.get_default_device())`), or the docstring of the function says
-  that it is about the CPU: low.
+  that it is about the CPU, or the constructor of the object keeps what it was given on the CPU: low.
 - What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low. So it is in a script,
   which calls its functions itself.
 
@@ -92,6 +93,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
+from devlint.rules.creating.empty_results import is_made_empty
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
     Arm,
@@ -288,8 +290,8 @@ class ArmsOnDifferentDevices(Rule):
                 yield from self._decided_by_data(event, argument.value)
 
     def finish(self) -> Iterable[Draft]:
-        for arms in self._returns.values():
-            self._found += _apart(arms, "another return")
+        for (_, results, _), arms in self._returns.items():
+            self._found += _apart(arms, "another return", alone=results == 1)
         for buffers in self._registered.values():
             self._found += _registered_apart(buffers)
         self._found += self._encoded.drafts()
@@ -306,7 +308,8 @@ def _may_be_elsewhere(event: Event) -> bool:
     return event.scope.setting not in _ELSEWHERE and event.scope.role is not Role.TEST
 
 
-def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft]:
+def _apart(arms: list[Arm], where: str, consequence: str = "", alone: bool = False) -> Iterator[Draft]:
+    """``alone``: each arm is all that is returned there: `torch.empty(0)` says then that there is nothing."""
     other = next((arm for arm in arms if arm.step is None), None)
     if other is None:
         return
@@ -315,7 +318,8 @@ def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft
         if arm.step is not None and id(arm.step.node) not in reported and not is_for_no_tensor(arm, other.device):
             reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
-            confidence = Confidence.LOW if reads_host_data(arm.step) else Confidence.MEDIUM
+            doubtful = reads_host_data(arm.step) or (alone and is_made_empty(arm.step))
+            confidence = Confidence.LOW if doubtful else Confidence.MEDIUM
             yield draft_of(arm.step, other.device, where, (at,), confidence, consequence)
 
 

@@ -54,7 +54,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
   back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
 - A method reads what its own object has computed, and moves that object, `self.to(device)`, further down: low.
-- The docstring of the function says that it works on the CPU, and nothing shows that the tensor is elsewhere: low.
+- The docstring of the function says that it works on the CPU, or the constructor of the object keeps what it was given
+  on the CPU, and nothing shows that the tensor is elsewhere: low.
 - A test for an accelerator decides whether the line runs: whoever asks knows on which side there is something to bring.
 
 ## Fix safety

@@ -18,10 +18,12 @@ from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, batch_of, describe
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import parameters_of
+from devlint.placement.syntax.nodes import dotted, parameters_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import Called, CallersModuleCalled, Created, MismatchOperand, Moved
     from devlint.placement.domain.lattice import Symbol
     from devlint.placement.domain.scope import Scope
@@ -61,7 +63,7 @@ class BatchesForModels:
         self._prepares = self._prepares or any(word in event.name for word in _PREPARES)
 
     def model_called(self, event: CallersModuleCalled) -> None:
-        if event.scope.setting in (Setting.MODULE_LEVEL, Setting.HOST):
+        if event.scope.setting in (Setting.MODULE_LEVEL, Setting.HOST) or _is_told_where(event.node):
             return
         for operand in (*event.inputs[:1], *event.left):
             batch = batch_of(getattr(operand.value, "device", None))
@@ -161,6 +163,14 @@ def _with_result(draft: Draft, step: DraftStep) -> Draft:
 def _is_handed_own_loader(scope: Scope) -> bool:
     """A private method gets the loader that its class keeps: whether that brings its batches over is written there."""
     return scope.class_name is not None and scope.qualname.rpartition(".")[2].startswith("_")
+
+
+def _is_told_where(call: cst.CSTNode) -> bool:
+    """``model.predict(batch, model.device)``: who is told the device as well brings the batch there."""
+    import libcst as cst
+
+    arguments = call.args if isinstance(call, cst.Call) else ()
+    return any((dotted(argument.value) or "").rpartition(".")[2] == "device" for argument in arguments)
 
 
 def _outermost(scope: Scope) -> str:
