@@ -36,10 +36,9 @@ def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None)
     for part in descend(node.body):
         # Types are compared by identity: this asks the nodes of each definition, once for each of its parameters.
         if type(part) is cst.Attribute:
-            moves = ATTRIBUTES.get(part.attr.value) is MOVED
-            if moves and _is_it(part.value, name):
+            if ATTRIBUTES.get(part.attr.value) is MOVED and _is_it(part.value, name):
                 return True
-            if moves and _is_item(part.value, name):
+            if ATTRIBUTES.get(part.attr.value) is MOVED and _is_item(part.value, name):
                 # ``batch["ids"].to(device)``: what is left of the batch has to be read in this way as well.
                 no_use.add(id(part.value.value))
                 is_read = True

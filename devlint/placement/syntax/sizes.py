@@ -30,3 +30,19 @@ def sized_by(node: cst.CSTNode, sizes: dict[str, str]) -> Iterator[str]:
                 yield name
             case cst.Name(value=name) if name in sizes:
                 yield sizes[name]
+
+
+def is_made_empty(node: cst.CSTNode) -> bool:
+    """``torch.empty(0)``, ``torch.zeros((0, 0))``."""
+    return set(sizes_given(node)) == {"0"}
+
+
+def sizes_given(node: cst.CSTNode) -> list[str]:
+    """The sizes in ``torch.empty(n, 0)`` and in ``torch.empty((n, 0))``: the numbers among them, "" for others."""
+    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+    if not isinstance(node, cst.Call) or name not in ("empty", "zeros", "ones", "rand", "randn"):
+        return []
+    sizes = [argument.value for argument in node.args if argument.keyword is None]
+    if sizes and isinstance(sizes[0], (cst.Tuple, cst.List)):
+        sizes = [element.value for element in sizes[0].elements]
+    return [size.value if isinstance(size, cst.Integer) else "" for size in sizes]

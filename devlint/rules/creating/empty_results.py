@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.value_join import is_placeholder
+from devlint.placement.syntax.sizes import is_made_empty, sizes_given
 from devlint.semantics import Dim, Rule, Shape
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
     from devlint.placement.domain.provenance import Step
 
@@ -22,7 +21,7 @@ def fails_by_shape(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -
     return torch.empty(0, 0)``, which is then multiplied as a matrix; ``if x.size(0) == 0: return torch.empty([0])``,
     into which something is then written by an index (fixture `without_items`).
     """
-    sizes, other = _sizes(step.node), theirs.value
+    sizes, other = sizes_given(step.node), theirs.value
     if event.operation.rule in _WRITTEN:
         return sizes[:1] == ["0"]
     if set(event.operation.basis.split(", ")) <= _CONTRACTIONS:
@@ -38,27 +37,9 @@ _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 
 def stands_for_nothing(event: DeviceMismatch, step: Step) -> bool:
     """``return torch.empty(0)``: what another definition gives where there is nothing to do anything with."""
-    return step.scope != event.scope and is_made_empty(step)
-
-
-def is_made_empty(step: Step) -> bool:
-    """``torch.empty(0)``, ``torch.zeros((0, 0))``."""
-    return set(_sizes(step.node)) == {"0"}
+    return step.scope != event.scope and is_made_empty(step.node)
 
 
 def holds_nothing(value: Tensor, step: Step) -> bool:
     """``torch.tensor([])``, ``torch.empty(0, width)``: a mark for what is not there yet."""
-    return is_placeholder(value) or "0" in _sizes(step.node)
-
-
-def _sizes(node: cst.CSTNode) -> list[str]:
-    """The sizes in ``torch.empty(n, 0)`` and in ``torch.empty((n, 0))``: the numbers among them, "" for others."""
-    import libcst as cst
-
-    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
-    if not isinstance(node, cst.Call) or name not in ("empty", "zeros", "ones", "rand", "randn"):
-        return []
-    sizes = [argument.value for argument in node.args if argument.keyword is None]
-    if sizes and isinstance(sizes[0], (cst.Tuple, cst.List)):
-        sizes = [element.value for element in sizes[0].elements]
-    return [size.value if isinstance(size, cst.Integer) else "" for size in sizes]
+    return is_placeholder(value) or "0" in sizes_given(step.node)

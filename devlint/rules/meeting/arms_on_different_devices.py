@@ -92,9 +92,8 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import elements_of
-from devlint.placement.syntax.sizes import named_sizes, sized_by
+from devlint.placement.syntax.sizes import is_made_empty, named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
-from devlint.rules.creating.empty_results import is_made_empty
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
     Arm,
@@ -319,7 +318,7 @@ def _apart(arms: list[Arm], where: str, consequence: str = "", alone: bool = Fal
         if arm.step is not None and id(arm.step.node) not in reported and not is_for_no_tensor(arm, other.device):
             reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
-            doubtful = reads_host_data(arm.step) or (alone and is_made_empty(arm.step))
+            doubtful = reads_host_data(arm.step) or (alone and is_made_empty(arm.step.node))
             confidence = Confidence.LOW if doubtful else Confidence.MEDIUM
             yield draft_of(arm.step, other.device, where, (at,), confidence, consequence)
 
