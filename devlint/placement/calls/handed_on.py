@@ -270,13 +270,25 @@ def _callee(program: Program, info: FunctionInfo, name: str) -> tuple[FunctionIn
         return method, method is not None and not method.is_static
     first, _, rest = name.partition(".")
     if first == "self" and info.owner is not None:
-        method = info.owner.method(rest)
+        method = info.owner.method(rest) or _forward_of(program, info.owner, rest)
         return method, method is not None and not method.is_static
     value, rest = _resolved(program, name)
     if isinstance(value, ClassValue):
         method = value.info.method(rest or "__init__")
         return method, not rest or (method is not None and method.is_classmethod)
     return (value.info, False) if isinstance(value, Function) and not rest else (None, False)
+
+
+def _forward_of(program: Program, owner: ClassInfo, attribute: str) -> FunctionInfo | None:
+    """The ``forward`` of a part: that of the one class of which the constructor of a Module makes the attribute."""
+    constructor = owner.methods.get("__init__")
+    if not owner.is_module or constructor is None or attribute in owner.assigned_outside_init:
+        return None
+    uses = uses_in(constructor, program.index.imports)
+    made = {class_name for name, class_name in uses.made if name == attribute}
+    value = _named(program, made.pop()) if len(made) == 1 else None
+    part = value.info if isinstance(value, ClassValue) and value.info.is_module else None
+    return part.method("forward") if part is not None else None
 
 
 def _named(program: Program, name: str) -> Value | None:

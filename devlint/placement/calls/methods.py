@@ -27,7 +27,7 @@ from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
-from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
+from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_nothing
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
@@ -151,7 +151,9 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
             # What stands in for the item is a tensor of its place.
             return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
-    if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
+    method_of_tensor = semantics.method(name) is not None or name == "numpy"
+    is_namespace = not receiver.tensorlike and site.positional and takes_nothing(name)  # ``xp.sin(x)``
+    if (receiver.tensorlike or name in _CERTAIN) and method_of_tensor and not is_namespace:
         tensor = Tensor(
             receiver.device,
             evidence=Evidence.LIKELY,

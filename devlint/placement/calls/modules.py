@@ -16,6 +16,7 @@ from devlint.placement.calls.module_inputs import (
     meet_moved_model,
     note_callers_module,
 )
+from devlint.placement.calls.module_results import as_returned
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
@@ -213,7 +214,8 @@ def call_module(
     if isinstance(first, Tensor) and first.dim is Dim.NONZERO and first.device == device:
         # A transform of images gives one.
         return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
-    return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
+    result = Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
+    return result if forward is None else as_returned(result, interp.program.summary(forward))
 
 
 def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:

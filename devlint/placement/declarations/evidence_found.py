@@ -51,10 +51,15 @@ class Found:
         """Names that the body binds, but for the latest."""
         self._binding: list[str] = []
         """Names that the latest statement binds: what it reads of them is what they held before."""
+        self.stand_ins: dict[int, str] = {}
+        """Assignments, by their identity, that give this name a value where it has none: it stays what was given."""
         self._otherwise: set[str] = set()
         """Names that show no tensor before they are bound."""
         self.iterated: list[tuple[str, str]] = []
         """Pairs of names: one of an item, and that of what is iterated."""
+
+        self.picked: list[tuple[str, str]] = []
+        """Pairs of names: one that is bound to an item of the other, which is read by a number."""
 
         self.subtracted: list[tuple[str, str]] = []
         """Pairs of names of which one is subtracted from the other."""
@@ -155,6 +160,12 @@ class Found:
             if rows.SHAPED in self._signs.get(whole, ()):
                 self.note_parameter(whole, rows.COMPUTED_OF)
 
+    def _note_holders_of_structures(self) -> None:
+        """``states``, of ``first = states[0]`` and ``first["key"]``: an item of a tensor is one as well."""
+        for item, whole in self.picked:
+            if self._times[item] == 1 and whole not in self.bound and rows.STRUCTURED in self._signs.get(item, ()):
+                self.note_parameter(whole, rows.NO_TENSOR)
+
     def _note_together(self) -> None:
         """``p0`` and ``normal``, of ``torch.sum(p0 * normal)``: one of them is a tensor at least.
 
@@ -177,6 +188,7 @@ class Found:
         self.bind([])
         self._note_wholes()
         self._note_together()
+        self._note_holders_of_structures()
         for item, whole in self.iterated:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
@@ -185,9 +197,10 @@ class Found:
             once = self._times[name] == 1 and source not in self.bound & self.parameters
             if once and not _AS_TENSOR.isdisjoint(self._signs.get(name, ())):
                 self.note(source, rows.COMPUTED_OF)
+        bound = self.bound.union(self.stand_ins.values())
         for pair in self.subtracted:
             for name, other in (pair, pair[::-1]):
-                if rows.TENSOR in self._signs.get(other, ()) and name not in self.bound:
+                if rows.TENSOR in self._signs.get(other, ()) and name not in bound:
                     self.note_parameter(name, rows.SUBTRACTED)
         self._note_keyed()
         for name in self.functions:
@@ -217,6 +230,7 @@ class Found:
             frozenset(self.called),
             frozenset(name for name, count in self.computed.items() if count == self._times[name]),
             tuple(self.kept),
+            tuple(self.made),
             {name: frozenset(read) for name, read in self.members.items()},
         )
 

@@ -111,6 +111,8 @@ class Uses:
     """Names that are bound to nothing but what functions of torch give, and methods of tensors."""
     kept: tuple[tuple[str, str], ...] = ()
     """Parameters, each with an attribute of the first one that keeps it as it was given."""
+    made: tuple[tuple[str, str], ...] = ()
+    """Attributes of the first parameter, each with the class, as the source names it, of which it is made an object."""
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of parameters and of attributes of the first one: the attributes that are read of them and that no tensor has."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_grades import Shows, Signs
 from devlint.placement.declarations.evidence_uses import uses_in
@@ -49,9 +50,13 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
         for_good = attribute not in owner.assigned_outside_init
         signs = frozenset(sign for sign in shown if for_good or sign.shows is Shows.MODULE)
         read = (uses.members.get(f"{me}.{attribute}", frozenset()) for me, uses in used if for_good)
-        called = owner.is_module and any(attribute in uses.called for _, uses in used)
+        called = any(attribute in uses.called for _, uses in used)
+        if called and for_good and not owner.is_module:
+            signs |= {rows.NO_TENSOR}
         before = found.get(name, NOT_KEPT)
-        found[name] = Kept(before.signs | signs, before.members.union(*read), before.called or called)
+        found[name] = Kept(
+            before.signs | signs, before.members.union(*read), before.called or (called and owner.is_module)
+        )
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_literals import is_integer
 from devlint.placement.syntax.nodes import dotted
 
 
@@ -22,6 +23,28 @@ def items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> It
         case cst.Call(func=cst.Name(value="zip"), args=wholes) if len(parts) == len(wholes):
             for part, whole in zip(parts, wholes, strict=True):
                 yield from items_and_wholes(part, whole.value)
+
+
+def items_picked(target: cst.BaseAssignTargetExpression, value: cst.BaseExpression) -> Iterator[tuple[str, str]]:
+    """``first`` and ``states``, of ``first = states[0]`` and ``first, second = states[0], states[1]``."""
+    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+        for one, part in zip(target.elements, value.elements, strict=True):
+            if isinstance(one.value, cst.Name):
+                yield from items_picked(one.value, part.value)
+    match target, value:
+        case cst.Name(value=name), cst.Subscript(
+            value=cst.Name(value=whole), slice=[cst.SubscriptElement(slice=cst.Index(value=index))]
+        ) if is_integer(index):
+            yield name, whole
+
+
+def counter(target: cst.BaseExpression, iterated: cst.BaseExpression) -> Iterator[str]:
+    """``i``, of ``for i, layer in enumerate(self.layers)``: what is read by it has an item for each layer."""
+    if not isinstance(iterated, cst.Call) or dotted(iterated.func) != "enumerate" or not iterated.args:
+        return
+    of_object = isinstance(iterated.args[0].value, cst.Attribute)
+    if of_object and isinstance(target, cst.Tuple) and isinstance(target.elements[0].value, cst.Name):
+        yield target.elements[0].value.value
 
 
 def goes_through_keys(iterated: cst.BaseExpression) -> bool:

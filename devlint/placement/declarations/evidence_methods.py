@@ -26,10 +26,10 @@ def called_by(node: cst.BaseExpression) -> str:
 def sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
     """What a method shows by its name and by how it is called."""
     name = function.attr.value
-    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
-        return rows.TENSOR
-    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     positional = [argument.value for argument in call.args if argument.keyword is None and not argument.star]
+    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
+        return rows.NO_TENSOR if positional and rows.takes_nothing(name) else rows.TENSOR
+    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     match name:
         case "size":
             # An array's `size` is a number; a process group's is called without an argument.

@@ -17,13 +17,13 @@ _TENSORS = frozenset(
     """
     x y z u x1 x2 xs input input_tensor tensor hidden_states encoder_hidden_states attention_mask attn_mask
     encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
-    feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
-    image_embeddings input_lengths grad_output grad noise memory coords anchors cos sin X input_ids output queries
+    feat feats embedding emb logits probs log_probs pred preds y_pred y_true y_hat prediction predictions targets labels
+    mask image_embeddings input_lengths grad_output grad noise memory coords anchors cos sin X input_ids output queries
     condition image images img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v Y masks patches x_t
     log_prob
     """.split()
 )
-_TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
+_TENSOR_STARTS = frozenset("rotary cos sin pixel x".split())
 _TENSOR_ENDS = frozenset(
     """
     mask masks lens embeds embedding embeddings emb logits latents hidden residual residuals tensor probs bias pos pe
@@ -40,11 +40,11 @@ _OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj
 
 _OF_ARRAYS_TOO = frozenset(
     """
-    x y v X Y tensor mask masks labels input targets noise coords logits image images img imgs video sample output
-    scores loss condition patches y_true y_pred preds probs
+    x y z u v X Y tensor mask masks labels input targets noise coords logits image images img imgs video sample output
+    scores loss condition patches y_true y_pred y_hat pred preds prediction predictions probs positions anchors angle
     """.split()
 )
-_ENDS_OF_ARRAYS_TOO = frozenset({"logits", "probs"})
+_ENDS_OF_ARRAYS_TOO = frozenset({"logits", "probs", "mask", "masks", "embedding", "embeddings", "feats"})
 """Names that arrays and texts have as well, where a file works with those."""
 
 _MODULES = frozenset(
@@ -52,7 +52,7 @@ _MODULES = frozenset(
     model module mod gm net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
     """.split()
 )
-_MODULE_ENDS = frozenset("model module net network backbone head encoder".split())
+_MODULE_ENDS = frozenset("model module net network backbone head encoder critic discriminator denoiser".split())
 
 _PARTS = frozenset(
     """
@@ -77,7 +77,7 @@ _PLAIN_STARTS = frozenset(
     """
     num n non is has use return list dim dims ignore include requires convert normalize validate show save enable skip
     force max min allow dropout prune apply stop reset pin with warmup exclude no needs do disable raise compile wrap
-    fuse freeze learning trust
+    fuse freeze learning trust get auto tie keep store
     """.split()
 )
 _PLAIN_ENDS = frozenset(
@@ -108,7 +108,7 @@ _KEPT = 4096
 
 def names_an_array(name: str) -> bool:
     """Whether arrays, images and texts are called so as well, where a file works with those."""
-    return name in _OF_ARRAYS_TOO or _last(name) in _ENDS_OF_ARRAYS_TOO
+    return name in _OF_ARRAYS_TOO or _last(name) in _ENDS_OF_ARRAYS_TOO or name.startswith("x_")
 
 
 @lru_cache(_KEPT)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
+from devlint.semantics import Operation
 
 TENSOR = Sign(Shows.TENSOR)
 PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
@@ -66,6 +67,14 @@ alone says nothing: ``config.dim``.
 """
 
 TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
+
+
+@cache
+def takes_nothing(method: str) -> bool:
+    """Whether a tensor's method takes no argument: in ``xp.sin(x)`` it is a function, of a library of arrays."""
+    operation = semantics.method(method)
+    return isinstance(operation, Operation) and len(operation.parameters) == 1 and not operation.in_place
+
 
 MODULE_ONLY = frozenset(
     """
@@ -271,6 +280,7 @@ NEVER_READ = frozenset(
     """
     dim size stride norm split type mean std min max sum index_select bool int float long half double item numpy exp log
     sort unique round clip square sqrt sin cos where repeat expand flatten squeeze transpose scatter gather
+    is_floating_point is_complex numel contiguous softmax sigmoid detach clone
     """.split()
 )
 """Methods of a tensor: what has one that is read and not called is none."""

@@ -29,9 +29,22 @@ from devlint.placement.declarations.evidence_computed import (
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.evidence_literals import absent, is_integer, is_sequence, is_text
-from devlint.placement.declarations.evidence_loops import goes_through_keys, indexed_by, items_and_wholes
+from devlint.placement.declarations.evidence_loops import (
+    counter,
+    goes_through_keys,
+    indexed_by,
+    items_and_wholes,
+    items_picked,
+)
 from devlint.placement.declarations.evidence_methods import called_by, sign_of_method
 from devlint.placement.declarations.evidence_names import says_module
+from devlint.placement.declarations.evidence_replaced import (
+    assignments,
+    is_plain,
+    is_several,
+    replaced_where_none,
+    wrapped,
+)
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, dotted, inner_nodes, parameters_of
 
@@ -127,6 +140,9 @@ def _subscript(node: cst.Subscript, found: Found) -> None:
     _item(node, found)
     if type(node.value) is cst.Name and _is_key(node):
         found.note(node.value.value, rows.STRUCTURED)
+    elif type(node.value) is cst.Subscript and type(node.value.value) is cst.Name and _is_key(node):
+        # ``layers[0]["weight"]``
+        found.note_parameter(node.value.value.value, rows.NO_TENSOR)
     if type(node.value) is not cst.Name or node.value.value not in found.parameters:
         return
     name = node.value.value
@@ -151,7 +167,9 @@ def _statement(node: cst.SimpleStatementLine, found: Found) -> None:
 
 
 def _assigned(node: cst.Assign, found: Found) -> None:
-    found.bind([name for target in node.targets for name in names_of(target.target)])
+    stands_in = id(node) in found.stand_ins
+    found.bind([] if stands_in else [name for target in node.targets for name in names_of(target.target)])
+    found.picked += (pair for target in node.targets for pair in items_picked(target.target, node.value))
     for target in node.targets:
         attribute = target.target
         if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
@@ -226,6 +244,7 @@ def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
     if goes_through_keys(node.iter):
         found.gone_through.update(names_of(node.target))
+    found.gone_through.update(counter(node.target, node.iter))
     if name := indexed_by(node.iter):
         found.note(name, rows.SEVERAL)
     if type(node.iter) is cst.Name:
@@ -278,6 +297,8 @@ def _negated(node: cst.UnaryOperation, found: Found) -> None:
 
 def _chosen(node: cst.IfExp | cst.While, found: Found) -> None:
     _note_tested([node.test], found)
+    if type(node) is cst.IfExp:
+        _note_wrapped(node, found)
     if type(node) is cst.IfExp and (name := absent(node.test)):
         # ``x if x is not None else torch.zeros(3)``, in either order
         given, made = (node.orelse, node.body) if type(node.body) is cst.Call else (node.body, node.orelse)
@@ -328,6 +349,7 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note_parameter(holder.value.value, modules.HOLDS_A_LAYER)
         elif dotted(holder.value) == found.first and rows.of_attribute(attribute) is rows.NO_TENSOR:
             found.members.setdefault(f"{found.first}.{holder.attr.value}", set()).add(attribute)
+            found.note(f"{found.first}.{holder.attr.value}", rows.NO_TENSOR)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
@@ -364,9 +386,8 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
 
 
 def _is_key(node: cst.Subscript) -> bool:
-    """``batch["image"]``."""
-    index = node.slice[0].slice if len(node.slice) == 1 else None
-    return isinstance(index, cst.Index) and is_text(index.value)
+    """``batch["image"]``, ``states[layer, "hidden"]``."""
+    return any(isinstance(part.slice, cst.Index) and is_text(part.slice.value) for part in node.slice)
 
 
 def _goes_backwards(node: cst.Subscript) -> bool:
@@ -385,6 +406,13 @@ def _demanded(node: cst.If, found: Found) -> None:
     """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
     found.bind([])
     _note_tested([node.test], found)
+    for stand_in in replaced_where_none(node):
+        name = found.stand_ins[id(stand_in)] = names_of(stand_in.targets[0].target)[0]
+        if name not in found.bound and is_several(stand_in.value):
+            found.note_parameter(name, rows.UNPACKED)
+        elif name not in found.bound and is_plain(stand_in.value):
+            found.note_parameter(name, rows.NO_TENSOR)
+    _note_wrapped(node, found)
     if (name := absent(node.test)) and name in found.parameters:
         _made_where_none(node, name, found)
     if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
@@ -395,14 +423,16 @@ def _demanded(node: cst.If, found: Found) -> None:
         _told_where_true(node.test.expression, found)
 
 
+def _note_wrapped(node: cst.If | cst.IfExp, found: Found) -> None:
+    if (name := wrapped(node)) and name not in found.bound:
+        found.note_parameter(name, rows.OTHERWISE)
+
+
 def _made_where_none(node: cst.If, name: str, found: Found) -> None:
     """``if x is None: x = torch.zeros(3)``."""
-    for line in node.body.body:
-        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-            if not isinstance(statement, cst.Assign) or names_of(statement.targets[0].target) != [name]:
-                continue
-            if makes_several(statement.value, found.imports):
-                found.note_parameter(name, rows.MADE_WHERE_NONE)
+    for statement in assignments(node.body):
+        if names_of(statement.targets[0].target) == [name] and makes_several(statement.value, found.imports):
+            found.note_parameter(name, rows.MADE_WHERE_NONE)
 
 
 def _told_where_true(test: cst.BaseExpression, found: Found) -> None:

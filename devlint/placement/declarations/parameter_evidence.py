@@ -14,6 +14,7 @@ from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_arrays import may_work_with_arrays
 from devlint.placement.declarations.evidence_docstrings import documented_parameters
 from devlint.placement.declarations.evidence_grades import (
     Grade,
@@ -123,7 +124,8 @@ _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})
 def _tensor_grade_beside_modules(name: str, signs: Signs) -> Grade | None:
     """A module has methods of a tensor's name (``model.float()``): by convention, what is called a model is none."""
     grade = tensor_grade(signs)
-    doubted = grade_of(signs, Shows.MODULE) is not None or names.names_a_module(name)
+    otherwise = grade_of(signs, Shows.MODULE) is not None or grade_of(signs, Shows.NO_TENSOR) is not None
+    doubted = otherwise or names.names_a_module(name)
     return None if grade is Grade.CONVENTIONAL and doubted else grade
 
 
@@ -135,7 +137,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     kept = kept_in(info, imports) if constructs and info.owner is not None else {}
     parameters = parameters_of(info.node)
     beside = {param.name.value for param in parameters}
-    arrays = _works_with_arrays(info, imports)
+    arrays = may_work_with_arrays(info, imports)
     found = {
         name: _held(
             param,
@@ -149,7 +151,9 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
         for name in (param.name.value,)
     }
     for name, attribute in kept.items():
-        if attribute.called and found[name].role in (Role.ANYTHING, Role.PLACED):
+        own = uses.signs.get(name, frozenset())
+        open_ = (Role.ANYTHING, Role.PLACED) if rows.NO_TENSOR in own else (Role.ANYTHING, Role.PLACED, Role.NO_TENSOR)
+        if attribute.called and found[name].role in open_:
             function = names.names_a_function(name) and name != "fn"  # ``PreNorm(dim, fn)``
             found[name] = Held(Role.NO_TENSOR) if function else Held(Role.MODULE, conventions.CALLED_BY_MODULE)
     return found
@@ -274,22 +278,6 @@ def _named(
     if names.is_compared(name, beside) or (names.names_a_tensor(name) and not (array or written)):
         return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
-
-
-_ARRAYS = OTHER_FRAMEWORKS | {"numpy", "sklearn", "PIL", "pandas", "scipy", "cv2", "skimage"}
-
-
-def _imports_arrays(imports: ImportTable) -> bool:
-    """Whether the file imports a library whose objects have shapes as well."""
-    return not _ARRAYS.isdisjoint(imports.packages)
-
-
-def _works_with_arrays(info: FunctionInfo, imports: ImportTable) -> bool:
-    """Whether a function may: its file does, and it does itself, or names no torch."""
-    if not _imports_arrays(imports):
-        return False
-    packages = {imports[name].partition(".")[0] for name in info.names if name in imports}
-    return "torch" not in packages or not _ARRAYS.isdisjoint(packages)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

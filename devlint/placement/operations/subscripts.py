@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.declarations.evidence_arrays import works_with_arrays_alone
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
@@ -19,8 +20,8 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
-from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
 from devlint.semantics import Dim, Elements
@@ -35,7 +36,7 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
     """``x[...]``: an index may be on the CPU; on another device, x must be on that device too."""
     indices, advanced = _indices(interp, node)
     if not advanced:
-        return _viewed(node, value, indices)
+        return _viewed(interp, node, value, indices)
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
@@ -58,12 +59,12 @@ def _gives_dimensions(index: Bound) -> bool:
     return is_mask or dim_of(value) is Dim.NONZERO
 
 
-def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
+def _viewed(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
     """Slices and ``None`` keep dimensions, an integer takes one away; a slice shows that there is one."""
     if isinstance(value, Opaque):
         # Only tensors and arrays accept a tuple or None as index.
         several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
-        return replace(value, tensorlike=True) if several else value
+        return replace(value, tensorlike=True) if several and not _is_of_arrays(interp, value) else value
     only_slices = all(
         isinstance(element.slice, cst.Slice)
         or (isinstance(element.slice, cst.Index) and _keeps_dimension(element.slice.value))
@@ -76,6 +77,13 @@ def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound
     if is_edge_index(node.value) and len(node.slice) == 1:
         dim = Dim.NONZERO
     return replace(value, dim=dim, elements=Elements.UNKNOWN)
+
+
+def _is_of_arrays(interp: Interpreter, value: Opaque) -> bool:
+    """Whether an argument of unknown type may be an array: its function works with arrays, and names no torch."""
+    leaf = value.device
+    argument = isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER and not was_moved(value.provenance)
+    return argument and interp.info is not None and works_with_arrays_alone(interp.info, interp.index.imports)
 
 
 def is_edge_index(node: cst.BaseExpression) -> bool:
