@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.parted_batches import met_by, parted_items
@@ -108,7 +109,7 @@ def call_with_values(
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    return _settled(inner, inner.result()) if handed or moves or left else None
+    return _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left else None
 
 
 def meets_own_state(

@@ -340,3 +340,21 @@ def test_optimizers_and_autograd_functions_are_no_instances() -> None:
         b = Optimizer()
     """
     assert stored(program, "a") == stored(program, "b") == UnknownValue()
+
+
+def test_a_maker_that_is_handed_a_class_gives_a_module_whatever_it_does_with_it() -> None:
+    program = """
+    class Net(nn.Module):
+        pass
+
+    def build_model(model_class, path, **options):
+        wrapper = options.pop("wrapper", None)
+        model = model_class(**options)
+        if path:
+            model = wrapper(model, **options)
+        return model
+
+    def create(path, **options):
+        y = build_model(Net, path, **options)
+    """
+    assert isinstance(stored(program, "y"), Module)
