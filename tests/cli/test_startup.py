@@ -44,7 +44,7 @@ WARM = CHECK | {
     "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
     "devlint.pipeline.deep_stack", "devlint.pipeline.path_symbols", "devlint.pipeline.stages",
     "devlint.pipeline.stages.display_paths", "devlint.source.decoding", "devlint.source.dependencies",
-    "devlint.source.package_signs", "devlint.source.word_search",
+    "devlint.source.line_ends", "devlint.source.package_signs", "devlint.source.word_search",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
@@ -56,7 +56,7 @@ WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
     "devlint.source.deadline", "devlint.source.decoding", "devlint.source.dependencies", "devlint.source.gate",
-    "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen", "devlint.source.source_file",
+    "devlint.source.line_ends", "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen", "devlint.source.source_file",
     "devlint.source.string_pattern", "devlint.source.suppression", "devlint.source.words_of_torch",
 }  # fmt: skip
 
