@@ -56,7 +56,8 @@ WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
     "devlint.source.deadline", "devlint.source.decoding", "devlint.source.dependencies", "devlint.source.gate",
-    "devlint.source.line_ends", "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen", "devlint.source.source_file",
+    "devlint.source.line_ends", "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen",
+    "devlint.source.source_file",
     "devlint.source.string_pattern", "devlint.source.suppression", "devlint.source.words_of_torch",
 }  # fmt: skip
 
