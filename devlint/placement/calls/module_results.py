@@ -5,9 +5,8 @@ All of it is taken to be where the Module and its inputs are: a tuple is a tuple
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor, Value
+from devlint.records import replace
 
 
 def as_returned(result: Opaque, returned: Value | None) -> Value:

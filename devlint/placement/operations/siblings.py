@@ -5,7 +5,6 @@ Where one of them is moved, the others are as they came. Where one is brought to
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,6 +16,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameA
 from devlint.placement.operations.operands import left_behind
 from devlint.placement.operations.results import shares_memory
 from devlint.placement.syntax.nodes import code_of, is_part_of_rows
+from devlint.records import replace
 from devlint.semantics import Dim, Operation, Shape
 
 if TYPE_CHECKING:
