@@ -80,8 +80,14 @@ def _waiting(outermost: FrameType | None) -> FrameType | None:
     own = threading.get_ident()
     if own == threading.main_thread().ident or (outermost is not None and outermost.f_code in _STARTS):
         return None
-    others = (frame for ident, frame in sys._current_frames().items() if ident != own)
-    return next((frame for frame in others if frame.f_code.co_name == RUN_BACKWARD), None)
+    for ident, innermost in sys._current_frames().items():
+        frame: FrameType | None = None if ident == own else innermost
+        # The thread that waits works as well: a hook of an operation on the CPU may be on top of its stack.
+        while frame is not None:
+            if frame.f_code.co_name == RUN_BACKWARD:
+                return frame
+            frame = frame.f_back
+    return None
 
 
 _STARTS = (threading.Thread._bootstrap.__code__,)  # type: ignore[attr-defined]

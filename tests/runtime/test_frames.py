@@ -80,6 +80,11 @@ def _engine_run_backward(look: Callable[[], object]) -> None:
     libc.pthread_join(thread, None)
 
 
+def _hook_on_the_cpu(look: Callable[[], object]) -> None:
+    libc, thread, _kept = started_in_c(look)
+    libc.pthread_join(thread, None)
+
+
 def waits_for_another_reason(look: Callable[[], object]) -> None:
     libc, thread, _kept = started_in_c(look)
     libc.pthread_join(thread, None)
@@ -106,6 +111,18 @@ def test_in_a_thread_of_autograd_the_program_is_where_it_waits_for_it() -> None:
     test = "test_in_a_thread_of_autograd_the_program_is_where_it_waits_for_it"
     assert names[:4] == ["look", "<lambda>", RUN_BACKWARD, test]
     assert (phase, beyond, place) == ("backward", RUN_BACKWARD, RUN_BACKWARD)
+
+
+@needs_threads_of_c
+def test_a_hook_on_top_of_the_thread_that_waits_hides_nothing() -> None:
+    found: list[list[str]] = []
+
+    def _engine_run_backward() -> None:
+        _hook_on_the_cpu(lambda: found.append([f.f_code.co_name for f in outward(sys._getframe(0))]))
+
+    _engine_run_backward()
+    (names,) = found
+    assert names[2:4] == [RUN_BACKWARD, "test_a_hook_on_top_of_the_thread_that_waits_hides_nothing"]
 
 
 @needs_threads_of_c
