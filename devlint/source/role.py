@@ -30,6 +30,10 @@ _SCRIPT_DIRECTORIES = frozenset({"bin", "demo", "demos", "example", "examples", 
 
 _TEST_FILE = re.compile(r"(?:test_(?!time_).*|.*_tests?|tests?|conftest)\Z")
 """What runs at test time, as `test_time_augmentation.py`, is no test: the term is of machine learning."""
+_OF_A_RUNNER = re.compile(
+    r"^\s*(?:import|from)\s+(?:pytest|unittest|absl\.testing|parameterized)\b|^def test_\w*\(\):", re.M
+)
+"""What says that a runner of tests runs the file."""
 _BENCHMARK_FILE = re.compile(r"(?:bench(?:mark)?s?_.*|.*_bench(?:mark)?s?|bench(?:mark)?s?)\Z")
 _SCRIPT_FILE = re.compile(r"(?:setup|noxfile|__main__)\Z")
 
@@ -59,14 +63,22 @@ def role_of(path: PurePath, text: str) -> Role:
     # `test_models/heads/utils.py` at the root of the tests; in a package it may be anything (`botorch/test_functions`),
     # and so it may where a file stands outside of any project, of which its own directory is all that is known.
     among_tests = len(path.parts) > 2 and path.parts[0].lower().startswith("test_")
-    if directories & _TEST_DIRECTORIES or among_tests or _TEST_FILE.match(stem):
+    if directories & _TEST_DIRECTORIES or among_tests:
         return Role.TEST
+    if _TEST_FILE.match(stem):
+        return Role.SCRIPT if _tests_a_model(text) else Role.TEST
     if directories & _BENCHMARK_DIRECTORIES or _BENCHMARK_FILE.match(stem):
         return Role.BENCHMARK
     if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem):
         return Role.SCRIPT
     # Few files ask for their name, and to look for the others takes longer.
     return _role_by_guard(text) if has_main_guard(text) else Role.LIBRARY
+
+
+def _tests_a_model(text: str) -> bool:
+    """Whether it is `test.py` of machine learning: a program with a command line, which runs on held-out data."""
+    asks = has_main_guard(text) and _COMMAND_LINE.search(text) is not None
+    return asks and _OF_A_RUNNER.search(text) is None
 
 
 def _role_by_guard(text: str) -> Role:

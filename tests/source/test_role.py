@@ -32,6 +32,19 @@ if __name__ == '__main__':
     test_shift()
 """
 
+EVALUATED = """
+import argparse
+
+def test_one_epoch(net, loader):
+    pass
+
+def main():
+    test_one_epoch(*argparse.ArgumentParser().parse_args())
+
+if __name__ == '__main__':
+    main()
+"""
+
 
 @pytest.mark.parametrize(
     ("path", "text", "role"),
@@ -70,6 +83,14 @@ if __name__ == '__main__':
         ("net_test.py", "", Role.TEST),
         ("conftest.py", "", Role.TEST),
         ("test_net.py", "", Role.TEST),
+        ("test.py", EVALUATED, Role.SCRIPT),
+        ("tools/test.py", EVALUATED, Role.SCRIPT),
+        ("pkg/eval_test.py", EVALUATED, Role.SCRIPT),
+        ("test.py", EVALUATED.replace("argparse", "random").replace("main", "run"), Role.TEST),
+        ("test.py", "import pytest\n" + EVALUATED, Role.TEST),
+        ("test.py", "import unittest\n" + EVALUATED, Role.TEST),
+        ("test_net.py", EVALUATED + "\ndef test_shapes():\n    pass\n", Role.TEST),
+        ("tests/test.py", EVALUATED, Role.TEST),
         ("pkg/test_time_augmentation.py", "", Role.LIBRARY),
         ("tests/test_time_augmentation.py", "", Role.TEST),
         ("test_models/heads/utils.py", "", Role.TEST),

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _DOWNLOADS = re.compile("download|urlretrieve|from_url|hub|cached_(path|file)|pooch")
 """Words in the names of functions that bring a file from elsewhere and give its path."""
 
+_OF_OWN_RUNS = re.compile("artifact|mlflow|wandb|clearml|neptune")
+"""Words of the stores that keep what one's own runs have saved: nobody has published it."""
+
 _NAMED = re.compile("^get_.*(model|weight|checkpoint|pretrained)")
 """Names of functions that give the file of a model by the model's name."""
 
@@ -40,17 +43,29 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     """Whether the package's authors published the file: whatever they saved, they can load it on other machines."""
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import descend, dotted
+    from devlint.placement.syntax.nodes import code_of, descend, dotted
 
-    for part in sources_of(function, source):
-        for call in descend(part):
-            if not isinstance(call, cst.Call):
-                continue
-            name = (dotted(call.func) or "").rpartition(".")[2].lower()
-            literal = bool(call.args) and isinstance(call.args[0].value, cst.SimpleString)
-            if _DOWNLOADS.search(name) is not None or (literal and _NAMED.search(name) is not None):
-                return True
+    sources = list(sources_of(function, source))
+    bound = [
+        arm for part in sources[1:] for arm in ((part.body, part.orelse) if isinstance(part, cst.IfExp) else (part,))
+    ]
+    if any(isinstance(part, cst.Name) and _is_parameter(function, part.value) for part in bound):
+        return False  # `path = download(name) if is_url(name) else name`: a file of the caller's own comes here too.
+    for call in (part for source in sources for part in descend(source) if isinstance(part, cst.Call)):
+        name = (dotted(call.func) or "").rpartition(".")[2].lower()
+        literal = bool(call.args) and isinstance(call.args[0].value, cst.SimpleString)
+        downloads = _DOWNLOADS.search(name) is not None and _OF_OWN_RUNS.search(code_of(call.func).lower()) is None
+        if downloads or (literal and _NAMED.search(name) is not None):
+            return True
     return False
+
+
+def _is_parameter(function: cst.CSTNode, name: str) -> bool:
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import parameters_of
+
+    return isinstance(function, cst.FunctionDef) and any(one.name.value == name for one in parameters_of(function))
 
 
 def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
