@@ -251,7 +251,10 @@ _NUMBERS_OF_LAYERS = frozenset(
     """
     kernel_size stride padding dilation groups in_channels out_channels output_padding padding_mode normalized_shape eps
     momentum affine num_features num_groups input_size hidden_size num_layers bidirectional batch_first embed_dim
-    num_heads head_dim padding_idx p inplace negative_slope
+    num_heads head_dim padding_idx p inplace negative_slope ignore_index reduction margin label_smoothing beta delta
+    blank zero_infinity full log_input log_target swap threshold elementwise_affine track_running_stats max_norm
+    norm_type sparse dropout proj_size ceil_mode return_indices output_size scale_factor align_corners upscale_factor
+    start_dim end_dim dim unflattened_size n_classes cutoffs alpha lambd
     """.split()
 )
 """Attributes of the modules of ``torch.nn`` that are numbers, switches, or tuples of numbers."""

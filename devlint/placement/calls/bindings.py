@@ -51,6 +51,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
+from devlint.placement.operations.rows import gives_rows
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
 from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
@@ -226,12 +227,13 @@ def _unpack(
     value = as_sequence(value)
     if isinstance(value, UnknownValue) and _is_drawn(value_node) and _moves_some(interp, target):
         value = _batch(interp, target, value_node)
+    in_rows = gives_rows(value, value_node)
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
         if isinstance(element, cst.StarredElement):
             assign(interp, element.value, item_of(interp, value, None), None)
             continue
         item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
-        if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
+        if isinstance(item, Tensor) and (in_rows or (value_node is not None and is_edge_index(value_node))):
             item = replace(item, dim=Dim.NONZERO)
         elif isinstance(value, Opaque) and isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
             # Not so of a pair: in ``for step, data in enumerate(loader)`` the batch may be a graph.
@@ -350,7 +352,8 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
         return Host()
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items and iterable.rest is None else Host()
-    return item_of(interp, iterable, None)
+    item = item_of(interp, iterable, None)
+    return replace(item, dim=Dim.NONZERO) if isinstance(item, Tensor) and gives_rows(iterable, node) else item
 
 
 def _tensor_by(interp: Interpreter, convention: str, target: cst.BaseExpression, device: Device, dim: Dim) -> Tensor:

@@ -63,6 +63,10 @@ def callee_kind(name: str) -> str:
 
 def _device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.device("cuda", 1)``, ``torch.device(1)``, ``torch.device(args.device)``."""
+    return replace(_device_of_call(interp, node, site), is_object=True)
+
+
+def _device_of_call(interp: Interpreter, node: cst.Call, site: CallSite) -> DeviceName:
     first = site.argument("device", 0) or site.argument("type", None)
     if first is None:
         return DeviceName(UNKNOWN, node)

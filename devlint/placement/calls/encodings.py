@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
-from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound
-from devlint.semantics import Dim, library_models
+from devlint.semantics import Dim
 
 
 def left_encoded(argument: Argument) -> Bound | None:
@@ -25,13 +23,3 @@ def left_encoded(argument: Argument) -> Bound | None:
 def takes_an_encoding(site: CallSite) -> bool:
     """``scorer(**encoded)``: a model, for nothing else takes all of an encoding apart."""
     return any(argument.star == "**" and left_encoded(argument) is not None for argument in site.arguments)
-
-
-def is_encoded(value: Value) -> bool:
-    """Whether a call with a keyword made it that means the same everywhere: ``return_tensors="pt"``."""
-    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
-    first = provenance.first if provenance is not None else None
-    if first is None or first.kind is not StepKind.MADE or not isinstance(first.node, cst.Call):
-        return False
-    known = library_models.anywhere().keywords
-    return any(argument.keyword is not None and argument.keyword.value in known for argument in first.node.args)

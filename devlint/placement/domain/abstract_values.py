@@ -115,6 +115,8 @@ class DeviceName:
     """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
     is_type: bool = False
     """``device.type`` or ``tensor.type()``: a string of the type alone."""
+    is_object: bool = False
+    """What ``torch.device(...)`` made, which is no string."""
     by_convention: bool = field(default=False, compare=False)
     """Read from the ``.device`` of what is taken for a tensor by a convention."""
     provenance: Provenance | None = field(default=None, compare=False)

@@ -186,7 +186,8 @@ def _device_named(value: Value) -> DeviceName | None:
 
 def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName:
     device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
-    return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe)
+    is_object = a.is_object and b.is_object
+    return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe, is_object=is_object)
 
 
 def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:

@@ -271,7 +271,7 @@ def _chosen_by_probe(value: DeviceName | Constant) -> Value:
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None:
         return value
-    return DeviceName(named.device, named.node, named.text, chosen_by_probe=True)
+    return DeviceName(named.device, named.node, named.text, chosen_by_probe=True, is_object=named.is_object)
 
 
 def _as_device(value: Value) -> Value:

@@ -21,12 +21,14 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
+from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state import first_rounds, ranks
 from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
 from devlint.records import replace
+from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -77,7 +79,9 @@ def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> 
         return frames.read(value)
     item: Value = value if key is not None else read_item(interp, node, value)
     if isinstance(key, str) and ITEMS in value.fields:
-        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+        # All rows of an encoding: a text each.
+        dim = Dim.NONZERO if is_encoded(value) else Dim.UNKNOWN
+        return Tensor(value.device, dim, evidence=Evidence.LIKELY, provenance=value.provenance)
     if not isinstance(item, Opaque):
         return item
     if isinstance(key, str):

@@ -6,9 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_given, leaves
-from devlint.placement.domain.provenance import Provenance, StepKind
-from devlint.placement.operations.operands import Bound, provenance_of
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, batch_of, is_given, leaves
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
+from devlint.placement.operations.encoded import is_encoded
+from devlint.placement.operations.operands import Bound, device_of_value, provenance_of
+from devlint.records import replace
 from devlint.semantics import Clash
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ def on_the_host_by_contract(
             return False
         provenance = provenance_of(operands[one].value)
         if provenance is not None and _placed_on_purpose(provenance):
-            if _moved_by_helper(interp, provenance):
+            if _moved_by_helper(interp, provenance) or is_encoded(operands[one].value):
+                # A tokenizer has no other place to put what it makes.
                 return False
             return not any(step.device == device for step in provenance)
     return False
@@ -43,6 +46,40 @@ def came_with_what_was_brought(interp: Interpreter, device: Device) -> bool:
     """Whether it is where an argument is of which the function moves something to the CPU."""
     places = [leaf for leaf in leaves(device) if isinstance(leaf, SameAs)]
     return any(place.symbol.key in interp.state.brought_to_host for place in places)
+
+
+def where_brought_from(operands: Sequence[Bound], devices: Sequence[Device]) -> Sequence[Device]:
+    """The devices, with that of what a call made of a batch as a place of its own where it meets what came from there.
+
+    A batch that nobody has moved may be on the CPU. Who brings one part of a model's result to the CPU, though, says
+    that the result is elsewhere, and so are its other parts: ``scores["a"].cpu() * scores["b"]``.
+    """
+    brought = [b for b, device in zip(operands, devices, strict=True) if device == CPU]
+    return [
+        SameAs(replace(symbol, anchor=Anchor.EXPRESSION))
+        if (symbol := batch_of(device)) is not None and is_part_left_behind(b, brought)
+        else device
+        for b, device in zip(operands, devices, strict=True)
+    ]
+
+
+def is_part_left_behind(bound: Bound, others: Sequence[Bound]) -> bool:
+    """Whether it is as a call made it of a batch, and another operand is a part of that result, brought to the CPU."""
+    provenance = provenance_of(bound.value)
+    if provenance is None or provenance.step.kind is not StepKind.COMPUTED:
+        return False
+    calls = (_result_brought_over(provenance_of(b.value)) for b in others if device_of_value(b.value) == CPU)
+    return any(call is not None and call.node is provenance.step.node for call in calls)
+
+
+def _result_brought_over(provenance: Provenance | None) -> Step | None:
+    """The call whose result was brought to the CPU on the way."""
+    steps = iter(provenance or ())
+    moved = next((step for step in steps if step.kind in (StepKind.MOVED, StepKind.COMPUTED)), None)
+    if moved is None or moved.kind is not StepKind.MOVED:
+        return None
+    before = next(steps, None)
+    return before if before is not None and before.kind is StepKind.COMPUTED else None
 
 
 def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
@@ -44,7 +45,12 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.operations import generators
-from devlint.placement.operations.contracts import came_with_what_was_brought, on_the_host_by_contract
+from devlint.placement.operations.contracts import (
+    came_with_what_was_brought,
+    is_part_left_behind,
+    on_the_host_by_contract,
+    where_brought_from,
+)
 from devlint.placement.operations.excluded_cases import is_no_case
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state import first_rounds
@@ -148,6 +154,8 @@ def _needs_one_device(interp: Interpreter, operation: Operation, operands: Seque
 
 def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
     operands = [b for b in bound if _is_operand(interp, operation, b)]
+    if any(is_part_left_behind(b, operands) for b in bound if b not in operands):
+        operands = [b for b in bound if b in operands or is_part_left_behind(b, operands)]
     moved = interp.state.moved_groups
     caller_decides = [device for b in operands if isinstance(device := device_of_value(b.value), SameAs)]
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
@@ -284,11 +292,19 @@ def _has_device_choice(device: Device) -> bool:
 def _meet(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
 ) -> Clash[Device] | None:
-    given = [_operand(interp, b, device) for b, device in zip(operands, devices, strict=True)]
+    places = where_brought_from(operands, devices)
+    given = [_operand(interp, b, device) for b, device in zip(operands, places, strict=True)]
+    if list(places) != list(devices):
+        given = [dataclasses.replace(operand, dim=_dim_of_part(operand.dim)) for operand in given]
     verdict = semantics.meet(operation, given, interp.relate, CPU)
     if not isinstance(verdict, Clash) or on_the_host_by_contract(interp, verdict, operands, devices):
         return None
     return verdict
+
+
+def _dim_of_part(dim: Dim) -> Dim:
+    """What a model makes of a batch has its dimension, unless an operation takes it away."""
+    return Dim.NONZERO if dim is Dim.UNKNOWN else dim
 
 
 def _operand(interp: Interpreter, bound: Bound, device: Device) -> Operand[Device]:

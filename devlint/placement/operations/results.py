@@ -33,6 +33,7 @@ from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Sh
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
 from devlint.placement.state.host_reads import host_read
 
@@ -258,7 +259,9 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             )
             if call is not None and _keeps_dimensions(call):
                 return dim_of(operands[0].value)
-            return Dim.UNKNOWN if given else Dim.ZERO
+            # Of rows of tokens, a named dimension leaves one.
+            in_rows = given and dim_of(operands[0].value) is Dim.NONZERO and is_encoded(operands[0].value)
+            return Dim.NONZERO if in_rows else Dim.UNKNOWN if given else Dim.ZERO
         case Shape.SQUEEZED:
             one = isinstance(operands[0].value, Tensor) and operands[0].value.elements is Elements.ONE
             named = call is None or _positional_dim(operation, call) or call.keyword("dim") is not None

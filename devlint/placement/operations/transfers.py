@@ -42,8 +42,10 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import siblings
+from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
+from devlint.placement.state.field_types import ITEMS
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import dataclass, replace
 from devlint.semantics import Dim, DType, Relation
@@ -215,9 +217,12 @@ def _moved(
         provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
-        return replace(
+        brought = replace(
             receiver, device=target.device, provenance=provenance, stream=stream, computed_at=epoch, moved=sure
         )
+        if _is_moved_in_place(receiver):
+            _store_back(interp, receiver_node, brought)
+        return brought
     if isinstance(receiver, Module):
         if target.moves is False:
             return receiver
@@ -312,8 +317,13 @@ def _non_blocking(call: CallSite) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module | Instance) -> None:
-    """A Module is moved in place: update the value at its storage path."""
+def _is_moved_in_place(receiver: Opaque) -> bool:
+    """``encoded.to(device)``: what a tokenizer made is a dict that moves its own tensors, and gives itself back."""
+    return ITEMS in receiver.fields and is_encoded(receiver)
+
+
+def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module | Instance | Opaque) -> None:
+    """What is moved in place: update the value at its storage path."""
     path = path_of(_whose(node))
     if path is not None and not interp.in_cpu_world:
         interp.state.store(path, module)
@@ -365,7 +375,7 @@ def _mark_discarded(
     if isinstance(receiver, Tensor):
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
         interp.state.values[path] = replace(receiver, provenance=provenance)
-    elif isinstance(receiver, Opaque):
+    elif isinstance(receiver, Opaque) and not _is_moved_in_place(receiver):
         # Of unknown type: it may have been moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)
     elif isinstance(receiver, UnknownValue) and path in interp.uses.modules and target.device not in (CPU, UNKNOWN):

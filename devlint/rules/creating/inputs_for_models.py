@@ -12,9 +12,9 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, result_brought_back, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.calls.encodings import is_encoded
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
+from devlint.placement.operations.encoded import is_encoded
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.shape_probes import is_shape_probe

@@ -10,9 +10,9 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import device_of
 from devlint.finding import Applicability, Confidence
-from devlint.placement.calls.encodings import is_encoded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, exclude
 from devlint.placement.domain.provenance import was_moved
+from devlint.placement.operations.encoded import is_encoded
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.source.role import Role
 

@@ -19,10 +19,20 @@ from devlint.drafts.wording import (
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
-from devlint.placement.calls.encodings import is_encoded
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, is_given, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    Anchor,
+    Device,
+    Known,
+    SameAs,
+    describe,
+    is_given,
+    is_set_as_device,
+    leaves,
+)
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
+from devlint.placement.operations.encoded import is_encoded
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -132,7 +142,9 @@ def _brought_beside_an_input(event: DeviceMismatch) -> bool:
 
 def _encoded_for_a_moved_model(event: DeviceMismatch) -> bool:
     """Whether what a tokenizer made, on the CPU, goes as it came into a model that the program put somewhere."""
-    return is_encoded(event.offending.value) and was_moved(provenance_of(event.other.value))
+    there = device_of(event.other.value)
+    put = was_moved(provenance_of(event.other.value)) or (there is not None and is_set_as_device(there))
+    return is_encoded(event.offending.value) and put
 
 
 def _of_one_source(event: DeviceMismatch) -> bool:

@@ -209,6 +209,8 @@ class MovedOperandForgotten(Rule):
                 continue  # some of it was put elsewhere: `batch[name] = batch[name].to(device)`
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
+            if batch.anchor is Anchor.BATCH and device_of(theirs.value) == CPU:
+                continue  # parts of what a model made of it, of which one was brought to the CPU
             key = batch.key
             # Of `model(**inputs)` what was put into `inputs`.
             kept = self._kept.get((event.scope.qualname, code_of(mine.node), mine.role))

@@ -3,8 +3,9 @@
 ## What it does
 
 Finds comparisons of a tensor's own `.device` with a string (`x.device == "cuda"`), with a device that has no index
-(`x.device == torch.device("cuda")`), and by identity (`x.device is torch.device("cpu")`). Also any device, or name of
-one, that is compared with several names at once by `==`: `device == ["cuda", "gpu"]`.
+(`x.device == torch.device("cuda")`), and by identity (`x.device is torch.device("cpu")`). Also a device that
+`torch.device(...)` made, with a string, and any device, or name of one, that is compared with several names at once by
+`==`: `device == ["cuda", "gpu"]`.
 
 ## Why is this bad
 
@@ -40,8 +41,8 @@ def to_host(x: torch.Tensor) -> torch.Tensor:
 
 - `x.device == torch.device("cpu")` and `== torch.device("cuda:0")`: these can hold.
 - `x.device == y.device`, `x.device == device`: a device from elsewhere may have an index.
-- The left side is no tensor's device but one that was stored or configured (`args.device`, `self.device`): it may be a
-  string.
+- The left side is no tensor's device but one that was given, stored or configured (`args.device`, `self.device`): it
+  may be a string, unless it is seen to be made by `torch.device(...)`.
 - The branch only moves a value to where it is anyway, `if x.device != "cpu": x = x.cpu()`: it makes no difference.
 
 ## Fix safety
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Compared
     from devlint.placement.domain.scope import Scope
 
+NO_STRING = "a device never equals a string"
 INDEXED_ONLY = "a tensor's device always has an index"
 
 
@@ -104,9 +106,9 @@ class DeviceComparisonNeverEqual(Rule):
                 yield _never_one_of(event, own_node, other_node)
                 return
             # What an object keeps under `.device` may be a string (fixture `stored_device`).
-            if not isinstance(own, DeviceName) or own.is_type or not (own.of_tensor or own.by_convention):
+            if not isinstance(own, DeviceName) or own.is_type or not _is_no_string(own):
                 continue
-            if not own.of_tensor and not _spells_no_index(other, other_node):
+            if not own.of_tensor and not _differs_from_any(own, event.operator, other, other_node):
                 continue
             why = _why_never(event.operator, other, other_node)
             if why is None:
@@ -119,11 +121,29 @@ class DeviceComparisonNeverEqual(Rule):
                 node=event.node,
                 scope=event.scope,
                 message=f"{quoted(event.node, 'the comparison')} is always {_outcome(event.operator)}: {why}",
-                confidence=Confidence.HIGH if own.of_tensor else Confidence.MEDIUM,
-                trace=() if own.of_tensor else (DraftStep(own_node, event.scope, CONVENTIONS[HAS_A_DEVICE]),),
+                confidence=Confidence.HIGH if _is_seen(own) else Confidence.MEDIUM,
+                trace=() if _is_seen(own) else (DraftStep(own_node, event.scope, CONVENTIONS[HAS_A_DEVICE]),),
                 repair=_repair(event, own_node, other),
             )
             return
+
+
+def _is_seen(own: DeviceName) -> bool:
+    return own.of_tensor or own.is_object
+
+
+def _is_no_string(own: DeviceName) -> bool:
+    return own.by_convention or _is_seen(own)
+
+
+def _differs_from_any(own: DeviceName, operator: str, other: Value, other_node: cst.BaseExpression) -> bool:
+    """Whether what is no tensor's own device cannot equal the other side, whatever index it has.
+
+    A device that the program made has the index that it was made with.
+    """
+    if own.is_object:
+        return operator in ("==", "!=", "in", "not in") and _why_never(operator, other, other_node) == NO_STRING
+    return _spells_no_index(other, other_node)
 
 
 def _is_one_against_several(operator: str, own: Value, other: Value, other_node: cst.BaseExpression) -> bool:
@@ -157,11 +177,11 @@ def _why_never(operator: str, other: Value, node: cst.BaseExpression) -> str | N
     if operator in ("in", "not in"):
         items = other.items if isinstance(other, Container) and other.rest is None else ()
         strings = items and all(_is_string(item) for item in items)
-        return "a device never equals a string" if strings else None
+        return NO_STRING if strings else None
     if operator not in ("==", "!="):
         return None
     if _is_string(other):
-        return "a device never equals a string"
+        return NO_STRING
     if _spells_no_index(other, node):
         return f"{quoted(node, 'the other device')} has no index and {INDEXED_ONLY}"
     return None
