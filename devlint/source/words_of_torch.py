@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-_WORDS = ("torch", ".detach().numpy()", "def forward(self")
-"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached.
+_WORDS = ("torch", ".detach().numpy()", "def forward(self", ".load_from_checkpoint(")
+"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached, and only a
+model of Lightning is loaded from a checkpoint.
 
 A Module whose base and parts are the project's own need not name it either: it has a ``forward``.
 """

@@ -4,7 +4,8 @@
 
 Finds `torch.load` and `torch.jit.load` without `map_location`, and calls of a function of the project that hands them
 a parameter of its own as `map_location`, where the call leaves that parameter at its default of `None`. Also
-`torch.hub.load_state_dict_from_url` without it, in a function that loads a file with `map_location="cpu"`.
+`torch.hub.load_state_dict_from_url` without it, in a function that loads a file with `map_location="cpu"`. And
+`load_from_checkpoint` of Lightning without it, in a function that is told a device and brings nothing there.
 
 ## Why is this bad
 
@@ -87,6 +88,7 @@ from devlint.placement.domain.abstract_values import Constant, Container, Device
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.checkpoints_of_models import CheckpointsOfModels
 from devlint.rules.state.downloads_beside import DownloadsBeside
 from devlint.rules.state.origins_of_files import (
     holds_host_state,
@@ -110,7 +112,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Argument
-    from devlint.placement.domain.events import Begun, Called, Returned, Stored
+    from devlint.placement.domain.events import Begun, Called, Moved, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
 
@@ -139,6 +141,7 @@ class LoadWithoutMapLocation(Rule):
         """Definitions that have called what trains: a file that they read afterwards is of their own run."""
         self._found: list[tuple[Called, Draft]] = []
         self._downloads = DownloadsBeside()
+        self._of_models = CheckpointsOfModels()
         self._parametrised: set[str] = set()
         """Definitions with a parameter for the device."""
         self._definitions = Definitions()
@@ -153,12 +156,17 @@ class LoadWithoutMapLocation(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        self._of_models.begun(event)
         if event.owner is not None:
             self._bodies[event.owner.qualname] = event.owner.node
         if _says_array(event.node):
             self._returns_arrays.add(event.scope.qualname)
         if any(name in ("map_location", "device") for name, _ in event.arguments):
             self._parametrised.add(event.scope.qualname)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._of_models.moved(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -202,6 +210,7 @@ class LoadWithoutMapLocation(Rule):
             if of_state:
                 self._checkpointed.setdefault(event.scope.qualname, set()).update(written)
         self._downloads.called(event)
+        self._of_models.called(event)
         loads = _loads(event.name)
         if loads:
             self._downloads.loaded(event)
@@ -284,6 +293,7 @@ class LoadWithoutMapLocation(Rule):
             doubtful = plain or told or not (id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
         yield from self._downloads.drafts()
+        yield from self._of_models.drafts()
 
     def _is_own_file(self, event: Called, source: cst.CSTNode) -> bool:
         """Whether the path begins at the file of the code itself: what lies there was published with it."""
