@@ -150,14 +150,14 @@ class HandedOut:
             step = bare_creation(value)
             if movable(value):
                 self._beside.add((scope.qualname, place))
-            if step is None or not isinstance(value, Tensor) or value.device != CPU:
+            if step is None or not isinstance(value, Tensor) or CPU not in leaves(value.device):
                 continue
             written = {**self._chosen, **self._copied, **self._filled}
             filled = [s for s in (step, *other_creations(value)) if id(s.node) in written]
             if filled and scope.qualname not in self._inputs_to_cpu and not event.settled_by_callers:
                 self._drafts += ((scope, place, self._filled_of_argument(s, event)) for s in filled)
                 continue
-            if _may_be_scalar(value, step):
+            if value.device != CPU or _may_be_scalar(value, step):
                 continue
             if value.provenance is not None and value.provenance.find(StepKind.STORED, StepKind.DISCARDED):
                 # A transfer that is thrown away is reported for itself.

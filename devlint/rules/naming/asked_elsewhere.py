@@ -1,4 +1,7 @@
-"""A class that asks before it goes to the accelerator, and in one method does not: part of DEV302."""
+"""Who asks before going to the accelerator, and in one place does not: part of DEV302.
+
+A class asks an attribute of its own in one method and not in another one; a function asks for some of what it moves.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import GuardKind
 from devlint.rules.current_device import goes_to_current
+from devlint.rules.naming.ways_out import leaves_without, untried
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Moved
     from devlint.placement.domain.scope import Scope
-    from devlint.rules.naming.accelerator_places import Place
+    from devlint.rules.naming.accelerator_places import Definition, Place
+
+_ROLES = frozenset({Role.LIBRARY, Role.SCRIPT})
 
 
 @dataclass(slots=True)
@@ -26,9 +32,16 @@ class AskedElsewhere:
     _asked: dict[str, tuple[Moved, str]] = field(default_factory=dict)
     """By class: the first move under an attribute that says whether the accelerator is used, and that attribute."""
 
+    _asked_here: dict[Scope, Moved] = field(default_factory=dict)
+    """By definition: the first move under a test for an accelerator."""
+
     def moved(self, event: Moved) -> None:
         owner = event.scope.class_name
-        if owner is None or not goes_to_current(event):
+        if not goes_to_current(event):
+            return
+        if event.guarded and event.named is None:
+            self._asked_here.setdefault(event.scope, event)
+        if owner is None:
             return
         # `if self.use_cuda:`; a longer condition may be about other things as well.
         guards = (d.guard for d in event.arms if d.holds and d.guard.kind is GuardKind.ON_ACCELERATOR)
@@ -36,8 +49,34 @@ class AskedElsewhere:
         if flag is not None:
             self._asked.setdefault(owner, (event, flag))
 
-    def draft_of(self, place: Place) -> Draft | None:
-        """Of a move that nobody asks about, in another method that callers may call in any state of the object."""
+    def draft_of(self, definition: Definition, place: Place) -> Draft | None:
+        """Of a move that nobody asks about, where the definition asks about others, or another method does."""
+        return self._unlike_others_here(definition, place) or self._unlike_other_methods(place)
+
+    def _unlike_others_here(self, definition: Definition, place: Place) -> Draft | None:
+        """``self.target = Net().cuda()``, and then ``if torch.cuda.is_available(): self.net.cuda()``."""
+        asked = self._asked_here.get(place.scope)
+        if asked is None or place.move is None or place.sink != Sink.TRANSFER or place.scope.role not in _ROLES:
+            return None
+        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        # `if x.is_cuda:` asks where something is, and the rest may follow it (fixture `left_unasked`).
+        if decided or definition.tests_place or definition.of_cuda or definition.begun is None:
+            return None
+        body = definition.begun.node
+        if leaves_without(body) or id(place.node) not in untried(body):
+            return None
+        return Draft(
+            node=place.node,
+            scope=place.scope,
+            message=f"{quoted(place.node, f'`{place.text}`')} needs an accelerator on every machine, and "
+            f"`{asked.receiver_text}` goes there only where there is one",
+            confidence=Confidence.MEDIUM,
+            trace=(DraftStep(asked.node, asked.scope, "only where there is an accelerator"),),
+            repair=Repair(Applicability.SUGGESTION, "ask here as well, or choose a device once and move all to it"),
+        )
+
+    def _unlike_other_methods(self, place: Place) -> Draft | None:
+        """In another method that callers may call in any state of the object."""
         asked = self._asked.get(place.scope.class_name or "")
         if asked is None or place.move is None or place.sink != Sink.TRANSFER or place.conditions or place.weak:
             return None

@@ -12,7 +12,8 @@ go to a `device` that the method itself chooses by what the machine has, or that
 all while it was imported, `settings.device`; in a function of a library it finds the latter
 beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
-its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
+its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody; and a function
+that moves one thing where the machine has an accelerator, and another one whatever it has. And
 `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
 refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
 `.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
@@ -186,8 +187,8 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
-        for _, place, beside in self._told_beside():
-            draft = beside or self._asked_elsewhere.draft_of(place)
+        for definition, place, beside in self._told_beside():
+            draft = beside or self._asked_elsewhere.draft_of(definition, place)
             if draft is not None:
                 told.add(id(draft.node))
                 yield draft

@@ -80,6 +80,7 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
+from devlint.rules.naming.ways_out import untried
 from devlint.rules.rule import Rule
 from devlint.semantics import is_device_probe, raises_without
 from devlint.source.role import Role
@@ -163,7 +164,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         # What the constructor of a Module places is DEV302's.
         in_module = begun.owner is not None and begun.owner.is_module and scope.setting is Setting.CONSTRUCTION
         if scope not in self._untried:
-            self._untried[scope] = _untried(begun.node)
+            self._untried[scope] = untried(begun.node)
         return not in_module and id(node) in self._untried[scope]
 
 
@@ -186,14 +187,3 @@ def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]]) -> Draft:
 
 def _is_tested(arms: tuple[Decided, ...]) -> bool:
     return any(speaks_of_devices(decided.guard.text) for decided in arms)
-
-
-def _untried(definition: cst.CSTNode) -> frozenset[int]:
-    import libcst as cst
-
-    from devlint.placement.syntax.nodes import descend
-
-    nodes = list(descend(definition))
-    tries = (node for node in nodes if isinstance(node, cst.Try) and node.handlers)
-    tried = {id(node) for one in tries for node in descend(one.body)}
-    return frozenset(map(id, nodes)) - tried

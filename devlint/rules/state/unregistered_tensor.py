@@ -86,7 +86,16 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
-from devlint.placement.domain.abstract_values import Container, DeviceName, Kind, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import (
+    Container,
+    DeviceName,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
 from devlint.placement.domain.events import Called
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
@@ -217,7 +226,7 @@ class UnregisteredTensor(Rule):
         """Handed out of `forward` beside results that are where the inputs are."""
         if event.scope.setting is not Setting.FORWARD:
             return
-        for value in event.value.items if isinstance(event.value, Container) else (event.value,):
+        for value in _handed_back(event.value):
             step = stored_step(value, event.scope)
             if step is None or not isinstance(value, Tensor) or _is_parameter(value):
                 continue
@@ -315,6 +324,15 @@ _READ_ANYWHERE = frozenset(
     "len print str repr isinstance type id list float int bool getattr hasattr setattr copy.copy copy.deepcopy".split()
 )
 """Functions to which it does not matter where a tensor is."""
+
+
+def _handed_back(result: Value) -> tuple[Value, ...]:
+    """What `forward` returns: the result, its items, or what an object of the project is made of."""
+    if isinstance(result, Container):
+        return result.items
+    if isinstance(result, Instance) and result.info is not None:
+        return tuple(held for _, held in result.details or result.given)
+    return (result,)
 
 
 def stored_step(value: Value, reader: Scope) -> Step | None:
