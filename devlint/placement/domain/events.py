@@ -144,6 +144,8 @@ class Created(Event):
     named: Argument | None = None
     in_context: bool = False
     """A device context or default other than the CPU was in force."""
+    imported: bool = False
+    """The file imports the factory by its own name: `from torch.cuda import FloatTensor`."""
 
 
 class Fate:

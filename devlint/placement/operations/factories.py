@@ -82,7 +82,9 @@ def create(
     )
     generators.note_factory(interp, node, factory.name, call, value, named)
     in_context = interp.state.factory_device != CPU
-    interp.emit(Created(node, interp.scope, factory, call, value, named, in_context))
+    local = node.func.value if isinstance(node.func, cst.Name) else ""
+    imported = interp.index.imports.get(local) == factory.name and local not in interp.state.values
+    interp.emit(Created(node, interp.scope, factory, call, value, named, in_context, imported))
     return value
 
 

@@ -129,7 +129,8 @@ def _definition(scope: Scope) -> str:
 
 
 def _cuda_constructor(event: Created) -> Iterable[Draft]:
-    if "cuda" not in code_of(event.call.node.func) or event.call.keyword("device") is not None:
+    written = "cuda" in code_of(event.call.node.func) or event.imported
+    if not written or event.call.keyword("device") is not None:
         # Reached through a name of the file's own, chosen elsewhere: the choice is where to look. A device that is
         # named is where it allocates.
         return

@@ -8,6 +8,9 @@ constructor leaves the parameters where they are made, so that somebody has to m
 modules that are built on that device, that have no state or keep several devices, and for devices that a class of
 another file stores.
 
+A device that a method reads off the module's own parameters in its first call, `if self._device is None:`, and keeps
+for all later ones is reported where it is kept.
+
 A construction that leaves the device to its default, and whose result is moved to another one, is reported itself:
 `Net(width).to(device)` of `def __init__(self, width, device="cpu")`.
 
@@ -96,6 +99,7 @@ from devlint.placement.domain.lattice import CPU, describe
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.cached_devices import CachedDevices
 from devlint.rules.state.moved_untold import MOVES, moved_untold
 from devlint.rules.state.stored_device_uses import StoredDeviceUses
 
@@ -124,6 +128,7 @@ class StaleStoredDevice(Rule):
 
     def __init__(self) -> None:
         self._uses = StoredDeviceUses()
+        self._cached = CachedDevices()
         self._stores: dict[tuple[str, str], Stored] = {}
         self._built_on: set[str] = set()
         """Classes whose constructor hands a device on: their parameters are made there, or moved."""
@@ -131,9 +136,11 @@ class StaleStoredDevice(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        self._cached.begun(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._cached.stored(event)
         constructs = event.scope.setting is Setting.CONSTRUCTION and event.scope.class_name is not None
         if constructs and isinstance(event.owner, Self) and isinstance(event.value, DeviceName):
             self._stores[event.scope.class_name or "", event.attribute or ""] = event
@@ -185,6 +192,7 @@ class StaleStoredDevice(Rule):
         facts = event.facts
         if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*MOVES):
             return
+        yield from self._cached.of_class(facts)
         devices = [fact for fact in facts.attributes.values() if fact.kind == "device"]
         for fact in devices:
             if fact.stores == 1 and not facts.info.defines(fact.name):

@@ -51,7 +51,8 @@ class Tower(nn.Module):
 ## When it is right
 
 - The same modules also go through `add_module`, `nn.ModuleList(self.floors)` or `nn.Sequential(*floors)`.
-- A method brings the modules over before it uses them (`self.floors[0].to(x.device)`).
+- A method brings a module over before it uses it (`self.floors[0].to(x.device)`). Several layers that the constructor
+  builds are a warning all the same, unless the class freezes something: they do not train.
 - The modules hold neither parameters nor buffers, or those of any class are called losses, metrics or the like.
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
@@ -89,13 +90,14 @@ from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.lattice import UNKNOWN, Device, is_given, is_set_as_device, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.state.layers_of_its_own import are_layers_of_its_own, freezes
 from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import AttributeFact
-    from devlint.placement.domain.events import Called, ClassCompleted, DeviceMismatch, Event, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, ClassCompleted, DeviceMismatch, Event, Moved, Stored
 
 CONSTRUCTOR = "__init__"
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
@@ -131,6 +133,14 @@ class UnregisteredModule(Rule):
         """Attributes whose items the class itself puts back after a move."""
         self._brought: set[tuple[str | None, int]] = set()
         """By class and creation: modules that a method other than the constructor moves."""
+
+        self._freezing: set[str] = set()
+        """Classes in which something is kept from training."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        if event.owner is not None and event.owner.is_module and freezes(event.node):
+            self._freezing.add(event.owner.qualname)
+        return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`self.tables[name] = nn.Embedding(...)`, wherever that stands."""
@@ -196,6 +206,9 @@ class UnregisteredModule(Rule):
                 # A graph, say, that registers what it is given.
                 continue
             if any((facts.info.qualname, _creation(one)) in self._brought for one in modules):
+                trains = facts.info.qualname not in self._freezing
+                if trains and are_layers_of_its_own(fact, modules):
+                    yield _untrained(facts.info, fact, readers)
                 continue
             devices = {f.value.device for f in facts.attributes.values() if isinstance(f.value, DeviceName)}
             kept = _kept(fact.value, devices)
@@ -216,6 +229,18 @@ class UnregisteredModule(Rule):
                 yield replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, assumed))
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
                 yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
+
+
+def _untrained(info: ClassInfo, fact: AttributeFact, readers: frozenset[str]) -> Draft:
+    draft = _draft(info, fact, "modules", isinstance(fact.value, Container) and fact.value.keys is not None, readers)
+    names = ", ".join(f"`{name}`" for name in sorted(readers))
+    return replace(
+        draft,
+        severity=Severity.WARNING,
+        confidence=Confidence.MEDIUM,
+        message=f"`self.{fact.name}` keeps modules in a plain container: {names} moves them at each call, but "
+        "`parameters()` does not name them, so that no optimizer trains them and no checkpoint holds them",
+    )
 
 
 def _creation(module: Value) -> int:

@@ -1,0 +1,78 @@
+"""Devices that a Module reads off its own parameters once, and keeps for every later call: part of DEV504."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.abstract_values import DeviceName, Self
+from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.scope import Setting
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.class_facts import ClassFacts
+    from devlint.placement.domain.events import Begun, Stored
+
+
+@dataclass(slots=True)
+class CachedDevices:
+    _definitions: dict[str, cst.CSTNode] = field(default_factory=dict)
+    _stores: dict[tuple[str, str], list[Stored]] = field(default_factory=dict)
+    """By class and attribute: the stores outside of constructors."""
+
+    def begun(self, event: Begun) -> None:
+        if event.owner is not None and event.owner.is_module:
+            self._definitions[event.scope.qualname] = event.node
+
+    def stored(self, event: Stored) -> None:
+        owner = event.scope.class_name
+        if event.scope.setting is Setting.CONSTRUCTION or not isinstance(event.owner, Self):
+            return
+        if owner is not None and event.attribute is not None:
+            self._stores.setdefault((owner, event.attribute), []).append(event)
+
+    def of_class(self, facts: ClassFacts) -> Iterator[Draft]:
+        for (owner, attribute), stores in self._stores.items():
+            # A second method that stores it brings it up to date.
+            if owner != facts.info.qualname or len({id(store.node) for store in stores}) > 1:
+                continue
+            store = stores[0]
+            asked = _asks_for(self._definitions.get(store.scope.qualname), attribute)
+            if asked is None or not _is_of_own_state(store):
+                continue
+            method = store.scope.qualname.rpartition(".")[2]
+            yield Draft(
+                node=store.node,
+                scope=store.scope,
+                message=f"`self.{attribute}` keeps the device of the first call of `{method}`, which `.to()` does not "
+                "change: after a move, and in the copies that data parallelism makes, it names another one",
+                confidence=Confidence.MEDIUM,
+                trace=(DraftStep(asked, store.scope, "what was kept is used again"),),
+                repair=Repair(Applicability.SUGGESTION, f"ask the parameters each time, without `self.{attribute}`"),
+            )
+
+
+def _is_of_own_state(store: Stored) -> bool:
+    device = store.value.device if isinstance(store.value, DeviceName) and not store.value.is_type else None
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+
+
+def _asks_for(definition: cst.CSTNode | None, attribute: str) -> cst.CSTNode | None:
+    """The test of a definition whether an attribute is there: `hasattr(self, "_device")`, `self._device is None`."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    for node in descend(definition) if definition is not None else ():
+        if isinstance(node, cst.If):
+            test = code_of(node.test)
+            there = "hasattr" in test or "getattr" in test or f"self.{attribute} is" in test
+            if (there and attribute in test) or test in (f"self.{attribute}", f"not self.{attribute}"):
+                return node.test
+    return None
