@@ -55,6 +55,10 @@ NOT_CONFIRMED: dict[Site, str] = {
         for scope in ("shifted", "_lengthened")
     },
     **{
+        ("rules/DEV101/filled_in_one_arm.py", scope, "DEV101"): "as with the dtype of an argument"
+        for scope in ("embedded", "spread")
+    },
+    **{
         (
             "rules/DEV101/written_by_masks.py",
             scope,

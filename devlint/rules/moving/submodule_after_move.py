@@ -3,7 +3,8 @@
 ## What it does
 
 Finds layers, parameters and buffers that are added to a module after its `.to(device)` in the same function. A
-constructor that moves `self` before it adds anything is one finding, at the move.
+constructor that moves `self` before it adds anything is one finding, at the move. And what a module builds and keeps
+when `forward` or a hook that Lightning calls with a batch runs, where another method calls it.
 
 ## Why is this bad
 
@@ -73,6 +74,7 @@ from devlint.placement.domain.lattice import CPU, Decided, exclude
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.repairs.bound_names import expression_stays_bound
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
+from devlint.rules.moving.parts_built_late import PartsBuiltLate
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ class SubmoduleAfterMove(Rule):
     claims_before = ("DEV104",)  # module-built-in-call
 
     def __init__(self) -> None:
+        self._late = PartsBuiltLate()
         self._moved: dict[str, dict[str, Called]] = {}
         """By definition and name: the move that put the module on an accelerator."""
         self._added: dict[str, list[_Added]] = {}
@@ -122,9 +125,11 @@ class SubmoduleAfterMove(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._transfers[id(event.node)] = event
+        self._late.moved(event)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        self._late.called(event)
         scope = event.scope.qualname
         transfer = self._transfers.get(id(event.node))
         names = moved_names(event, transfer)
@@ -140,6 +145,7 @@ class SubmoduleAfterMove(Rule):
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._late.stored(event)
         scope, target = event.scope.qualname, event.target
         move = self._calls.get(id(event.value_node))
         if move is not None and isinstance(event.value, (Module, Opaque)):
@@ -232,6 +238,7 @@ class SubmoduleAfterMove(Rule):
                         return
 
     def finish(self) -> Iterable[Draft]:
+        yield from self._late.drafts()
         for added in self._added.values():
             parts = [part for part in added if not self._is_premature(part)]
             if len(parts) < len(added):
