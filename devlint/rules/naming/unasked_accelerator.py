@@ -50,7 +50,8 @@ def load(path: str) -> torch.nn.Module:
 - The function or its class is named for CUDA or the GPU, or the file works with what needs one: Triton, NCCL, apex.
 - No other place of the file asks: then whoever calls it may have done so (low), or, where no file of the package asks,
   it is made for machines with an accelerator.
-- Those who call it have asked: the confidence is low throughout.
+- Those who call it have asked: the confidence is low, except for functions of `torch.cuda` in a definition of a library
+  that puts tensors on a device it is told, `device=self.device`.
 - It is what a device argument gets where the caller left it out, or a default.
 - Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
 
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition
+    from devlint.rules.naming.device_candidates import Candidate
 
 MOST_STEPS = 3
 """Further places of a definition that are shown."""
@@ -134,7 +136,9 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         for node, scope, message in (*self._named(), *self._called()):
             found.setdefault(scope, []).append((node, message))
         for scope, places in found.items():
-            yield _draft(scope, places)
+            told = next(iter(self._places.of(scope).in_use), None)
+            needs = any(event.node is node for event, _ in self._calls for node, _ in places)
+            yield _draft(scope, places, told if needs and scope.role is Role.LIBRARY else None)
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
@@ -168,18 +172,25 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         return not in_module and id(node) in self._untried[scope]
 
 
-def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]]) -> Draft:
-    """One finding a definition: it is mended by one test, or by one device that it is told."""
+def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candidate | None) -> Draft:
+    """One finding a definition: it is mended by one test, or by one device that it is told.
+
+    ``told``: where the definition puts tensors itself, beside a function that needs an accelerator.
+    """
     (node, message), *others = {id(node): (node, message) for node, message in places}.values()
+    steps = [DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]]
+    beside = ""
+    if told is not None and told.node is not None:
+        beside = f"; `{told.name}` says where this works"
+        steps.insert(0, DraftStep(told.node, scope, f"`{told.name}` places a tensor here"))
     return Draft(
         node=node,
         scope=scope,
-        message=f"{message}, and nothing asks for one here, as is done elsewhere",
+        message=f"{message}, and nothing asks for one here, as is done elsewhere{beside}",
         # Who calls it has asked, as a rule: of those that readers judged on code that was new to them few were true.
-        confidence=Confidence.LOW,
-        trace=tuple(
-            DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]
-        ),
+        # Whoever names a device for what it makes may name the CPU.
+        confidence=Confidence.LOW if told is None else Confidence.MEDIUM,
+        trace=tuple(steps),
         repair=Repair(Applicability.SUGGESTION, "take the device from the caller, or ask `torch.cuda.is_available()`"),
         premise=Premise.ASKS,
     )
