@@ -30,6 +30,22 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
         return
+    registered = [(one, node, name, value) for one in methods for node, name, value in _registered(one)]
+    for owner, node, name, value in registered:
+        if owner is not scope or not name.isidentifier() or _is_scalar(file, value):
+            continue
+        if any(n == name and not _excludes(file, other, node) for _, other, n, _ in registered if other is not node):
+            continue
+        readers = [one for one in methods if one is not scope and _reads(file, one, name)]
+        if readers and _stores(methods, name) == 0:
+            text = f"self.{name} = {file.text(value)}"
+            if "\n" in text and not text.rstrip().endswith((")", "]")):
+                continue
+            yield planted("unregister", file, scope, (file.replaced(node, text),), also=tuple(readers))
+
+
+def _registered(scope: Scope) -> Iterator[tuple[ast.Expr, str, ast.expr]]:
+    """The statements that register a buffer, with its name and its tensor."""
     for node in ast.walk(scope.node):
         match node:
             case ast.Expr(
@@ -40,14 +56,26 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
                 )
             ):
                 values = [*rest[:1], *(k.value for k in keywords if k.arg == "tensor")]
-                if len(values) != 1 or not name.isidentifier() or _is_scalar(file, values[0]):
-                    continue
-                readers = [one for one in methods if one is not scope and _reads(file, one, name)]
-                if readers and _stores(methods, name) == 0:
-                    text = f"self.{name} = {file.text(values[0])}"
-                    if "\n" in text and not text.rstrip().endswith((")", "]")):
-                        continue
-                    yield planted("unregister", file, scope, (file.replaced(node, text),), also=tuple(readers))
+                if len(values) == 1:
+                    yield node, name, values[0]
+
+
+def _excludes(file: File, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements are in different arms of one ``if``, so that only one of them runs."""
+    arms = _arms(file, one)
+    return any(branch in arms and arms[branch] is not arm for branch, arm in _arms(file, other).items())
+
+
+def _arms(file: File, statement: ast.stmt) -> dict[ast.If, list[ast.stmt]]:
+    """The conditions that a statement is below, and which arm of each."""
+    found: dict[ast.If, list[ast.stmt]] = {}
+    node: ast.AST = statement
+    while node in file.parents:
+        parent = file.parents[node]
+        if isinstance(parent, ast.If) and node is not parent.test:
+            found[parent] = parent.body if node in parent.body else parent.orelse
+        node = parent
+    return found
 
 
 def _is_scalar(file: File, node: ast.expr) -> bool:
