@@ -133,6 +133,8 @@ def module(body: str, init: str = "") -> str:
         ("self.register_buffer('m', torch.ones(3), persistent=False)", "return x * self.m", {"unregister"}),
         ("self.register_buffer('m', torch.ones(3))", "return x * self.m.to(x.device)", set()),
         ("self.register_buffer('m', torch.ones(3))", "return x[self.m.view(-1)]", set()),
+        ("self.register_buffer('m', torch.ones(3))", "return x * int(self.m[0].item())", set()),
+        ("self.register_buffer('m', torch.ones(3))", "return x * self.m[0:2]", {"unregister"}),
         ("self.register_buffer('m', torch.tensor(0))", "return x * self.m", set()),
         ("self.register_buffer('m', None)", "return x * self.m", set()),
         ("self.register_buffer('m', None); self.register_buffer('m', torch.ones(3))", "return x * self.m", set()),

@@ -26,7 +26,9 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
     ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no
     ``_apply`` or ``to`` of its own, and another method computes with ``self.mask`` without moving it. As an index in
     brackets it may stay on the CPU, and as a condition or an argument of ``all`` and ``any`` it is read from
-    anywhere, so these are no such uses.
+    anywhere, so these are no such uses; nor is ``int(self.mask[0])``, or a store of items. It is the only registration
+    of that name, but for those in the other arm of an ``if``: after ``register_buffer("mask", None)`` in the
+    constructor ``self.mask = m`` stores a buffer too, since ``Module.__setattr__`` looks the name up among them.
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
         return
@@ -89,7 +91,7 @@ def _is_scalar(file: File, node: ast.expr) -> bool:
 
 def _reads(file: File, scope: Scope, name: str) -> bool:
     """Whether a method uses a buffer as a tensor of the module's device."""
-    uses = [n for n in ast.walk(scope.node) if _is_own(n, name)]
+    uses = [_item(file, n) for n in ast.walk(scope.node) if _is_own(n, name)]
     parents = [file.parents[use] for use in uses]
     moved = any(
         isinstance(parent, ast.Attribute) and parent.attr in ("to", "cpu", "cuda", "type_as") for parent in parents
@@ -97,9 +99,17 @@ def _reads(file: File, scope: Scope, name: str) -> bool:
     return not moved and any(
         not (isinstance(parent, ast.Attribute) and parent.attr in _WITHOUT_PLACE)
         and not _is_index(file, use)
+        and not (isinstance(use, ast.Subscript) and isinstance(use.ctx, ast.Store))
         and not _is_condition(use, parent)
         for use, parent in zip(uses, parents, strict=True)
     )
+
+
+def _item(file: File, use: ast.AST) -> ast.AST:
+    """``self.orders[0]`` for the ``self.orders`` in it: what becomes of the item tells how the tensor is used."""
+    while isinstance(parent := file.parents[use], ast.Subscript) and parent.value is use:
+        use = parent
+    return use
 
 
 def _is_condition(node: ast.AST, parent: ast.AST) -> bool:
