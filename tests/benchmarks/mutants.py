@@ -7,6 +7,7 @@
     ... --all-pinned                                                  the releases that releases.py pins
     ... gpytorch==1.15.2 --run DIRECTORY                              and which truly fail, by the release's own tests
     ... --simulate 20                                                 and which truly fail, simulated, so many a release
+    ... --simulate 20 --needs DIRECTORY                               with what the releases require, installed there
     ... --from one.json --from other.json                             earlier answers, in one table
 
 A mutant is a real bug as far as syntax can tell; each kind's conditions stand in its docstring (``planting``). A mutant
@@ -31,6 +32,7 @@ from linting import linted_files
 from planting.asking import Answer, Asker
 from planting.kinds import KINDS, candidates
 from planting.mutant import drawn
+from planting.requirements import installed
 from planting.running import Ran, ran, suite_of
 from planting.simulating import simulated
 from releases import RELEASES
@@ -134,6 +136,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--simulate", type=int, default=0, metavar="N", help="build and call at most N classes of mutants, simulated"
     )
+    parser.add_argument(
+        "--needs", type=Path, metavar="DIRECTORY", help="install there what the releases require, for --simulate"
+    )
     parser.add_argument("--from", type=Path, action="append", default=[], metavar="FILE", dest="earlier")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     options = parser.parse_args()
@@ -169,7 +174,8 @@ def main() -> None:
             results = list(ran(found, suite_of(package), options.run.absolute() / package))
             print_run(name, found, results)
         if options.simulate:
-            results = list(simulated(found, directory, options.simulate))
+            needs = installed(directory, options.needs.absolute()) if options.needs is not None else None
+            results = list(simulated(found, directory, options.simulate, needs))
             print_run(name, found, results)
             simulations += results
         caught = share(sum(answer.found for answer in found), len(found))

@@ -133,8 +133,17 @@ def module(body: str, init: str = "") -> str:
         ("self.register_buffer('m', torch.ones(3), persistent=False)", "return x * self.m", {"unregister"}),
         ("self.register_buffer('m', torch.ones(3))", "return x * self.m.to(x.device)", set()),
         ("self.register_buffer('m', torch.ones(3))", "return x[self.m.view(-1)]", set()),
+        ("self.register_buffer('m', torch.ones(3))", "return x * int(self.m[0].item())", set()),
+        ("self.register_buffer('m', torch.ones(3))", "return x * self.m[0:2]", {"unregister"}),
         ("self.register_buffer('m', torch.tensor(0))", "return x * self.m", set()),
         ("self.register_buffer('m', None)", "return x * self.m", set()),
+        ("self.register_buffer('m', None); self.register_buffer('m', torch.ones(3))", "return x * self.m", set()),
+        (
+            "if k:\n            self.register_buffer('m', torch.ones(3))\n"
+            "        else:\n            self.register_buffer('m', None)",
+            "return x * self.m",
+            {"unregister"},
+        ),
         ("self.xs = nn.ModuleList([nn.Linear(k, k) for _ in range(k)])", "for m in self.xs: x = m(x)", {"plain-list"}),
         ("ys = [nn.Linear(k, k)]; self.xs = nn.ModuleList(*ys)", "for m in self.xs: x = m(x)", {"plain-list"}),
         ("self.xs = nn.ModuleList([nn.ReLU() for _ in range(k)])", "for m in self.xs: x = m(x)", set()),

@@ -45,12 +45,14 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
+from devlint.placement.operations.device_check import tell_undecided
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
+from devlint.semantics import module as layer_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -282,6 +284,10 @@ def meet_module(
                 tell_apart(interp, node, sides, first, module_node, assumed=module.assumed or _is_filled_unseen(module))
                 if first == 0:
                     return
+            elif module.type_name and layer_of(module.type_name) is not None:
+                # What a layer of torch computes with: the body of another module tells of it.
+                layer = Bound("module", own, module_node, strict=True)
+                tell_undecided(interp, node, MODULE_OPERATION, [layer, item])
 
 
 def tell_apart(

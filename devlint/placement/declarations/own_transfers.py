@@ -43,8 +43,12 @@ def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
     while pending:
         method = pending.pop()
         walked.append(method)
+        told: set[int] = set()
         for child in descend(method.node.body):
-            if isinstance(child, cst.Name) and child.value in _BY_NAME:
+            if isinstance(child, cst.Call | cst.Subscript) and (named := _literally_named(child)) is not None:
+                told.add(id(named[0]))
+                reached.add(named[1])
+            if isinstance(child, cst.Name) and child.value in _BY_NAME and id(child) not in told:
                 return True
             if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
                 reached.add(child.attr.value)
@@ -52,6 +56,24 @@ def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
                 if called is not None and called not in walked and called not in pending:
                     pending.append(called)
     return name in reached or _is_kept_by_name(info, name)
+
+
+def _literally_named(node: cst.Call | cst.Subscript) -> tuple[cst.Name, str] | None:
+    """The way by name and the attribute that it reaches, where a literal says which: ``self.__dict__.pop("cache")``,
+    ``self.__dict__["cache"]``, ``setattr(self, "cache", None)``. An override that drops a cache moves nothing else
+    (fixture `drops_a_cache`)."""
+    if isinstance(node, cst.Subscript):
+        indexes = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+        way, key = node.value, indexes[0] if len(indexes) == 1 else None
+    elif isinstance(node.func, cst.Attribute):
+        way, key = node.func.value, node.args[0].value if node.args else None
+    else:
+        way, key = node.func, node.args[1].value if len(node.args) > 1 else None
+    name = way.attr if isinstance(way, cst.Attribute) else way
+    if not isinstance(name, cst.Name) or name.value not in _BY_NAME or not isinstance(key, cst.SimpleString):
+        return None
+    text = string_value(key.value)
+    return (name, text) if isinstance(text, str) else None
 
 
 def _is_kept_by_name(info: ClassInfo, name: str) -> bool:

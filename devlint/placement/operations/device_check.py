@@ -94,11 +94,8 @@ def perform(
     for b in operands:
         if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
             interp.emit(ReadAnywhere(node, interp.scope, b.value))
-    if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(interp, operation, operands):
-        met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
-        interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
     if clash is None:
-        _tell_of_plain_attributes(interp, node, operation, operands)
+        tell_undecided(interp, node, operation, operands)
     if clash is None and len(operands) > 1 and may_be_split(interp):
         note_split(interp, node, operation, operands)
     if clash is not None and interp.muted and not interp.is_dead and not first_rounds.is_later(interp):
@@ -106,6 +103,14 @@ def perform(
     if clash is not None:
         _report_all(interp, node, operation, operands, clash, callee, callee_node)
     return result_of(interp, node, operation, bound, operands, clash, call)
+
+
+def tell_undecided(interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
+    """Emit what no mismatch was seen of and what may still be one: operands of the module beside others, and state."""
+    if _follow_module_or_name(interp, operands) and _needs_one_device(interp, operation, operands):
+        met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
+        interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
+    _tell_of_plain_attributes(interp, node, operation, operands)
 
 
 def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bool:

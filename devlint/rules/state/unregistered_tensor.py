@@ -6,7 +6,8 @@ Finds tensors stored on `self` of a module (also in lists, dicts and comprehensi
 buffers and then meet, in `forward` or what it calls, values that move with the module; methods that a class inherits
 are read with what the class itself keeps, and with what it overrides. Where the tensor is only returned from `forward`,
 the finding is a warning. So it is where the constructor was handed what it computes the tensor of, with low confidence
-where it keeps the argument as it is: it stays with whoever handed it in. And so it is where nothing is known of what
+where it keeps the argument as it is: it stays with whoever handed it in, unless the constructor registers another of
+its arguments as a buffer. And so it is where nothing is known of what
 the tensor meets, or of where it is, but the same constructor registers another tensor as a buffer: it says that tensors
 of the class move. What the constructor makes on the module's own device stays behind too: a module is built on the CPU,
 unless its constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the
@@ -77,6 +78,7 @@ store, and is reported all the same where `forward` meets it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -100,6 +102,7 @@ from devlint.placement.domain.events import Called
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.records import replace
 from devlint.rules.rule import Rule
 from devlint.rules.state.fitted_state import FittedState
 from devlint.rules.state.kept_on_chosen import KeptOnChosen
@@ -137,8 +140,10 @@ class UnregisteredTensor(Rule):
         """Stores that a clash was seen of."""
         self._told: set[int] = set()
         """Stores of tensors that were handed in, which are reported."""
-        self._handed_in: list[tuple[str, Draft]] = []
-        """By class: the findings about them."""
+        self._handed_in: list[tuple[str, Step, Draft]] = []
+        """By class and store: the findings about them."""
+        self._registers_given: set[Scope] = set()
+        """Constructors that register a tensor which they were handed as a buffer."""
         self._on_chosen = KeptOnChosen()
         self._fitted = FittedState()
         self._built_beside: set[str] = set()
@@ -194,7 +199,7 @@ class UnregisteredTensor(Rule):
                 trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
                 repair=self._buffer(step),
             )
-            self._handed_in.append((step.scope.class_name or "", draft))
+            self._handed_in.append((step.scope.class_name or "", step, draft))
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
@@ -218,9 +223,11 @@ class UnregisteredTensor(Rule):
                 trace=(draft_step(step), DraftStep(event.node, event.scope, "they meet here")),
                 repair=self._buffer(step),
             )
-        for owner, draft in self._handed_in:
+        for owner, step, draft in self._handed_in:
             if owner not in self._built_beside:
-                yield draft
+                # Of two tensors that were handed in one is a buffer: whoever builds the object moves it afterwards.
+                beside = step.scope in self._registers_given and not _PARAMETERS.search(_attribute(step))
+                yield replace(draft, confidence=Confidence.MEDIUM) if beside else draft
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         """Handed out of `forward` beside results that are where the inputs are."""
@@ -278,6 +285,7 @@ class UnregisteredTensor(Rule):
         if not facts.info.is_module:
             return
         buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}
+        self._registers_given |= {scope for scope, fact in buffers.items() if _is_given(fact.value)}
         for fact in facts.attributes.values():
             used, buffer = self._used.get(id(fact.node)), buffers.get(fact.scope)
             if used is None or buffer is None or fact.stores > 1 or fact.registered:
@@ -319,6 +327,9 @@ class UnregisteredTensor(Rule):
             return Repair(Applicability.UNSAFE, message, (RegisterBuffer(step.node),))
         return Repair(Applicability.SUGGESTION, message)
 
+
+_PARAMETERS = re.compile(r"weight|bias|param|gamma|beta|embed|kernel")
+"""Names of what may be a Parameter that a constructor was handed: the store registers one."""
 
 _READ_ANYWHERE = frozenset(
     "len print str repr isinstance type id list float int bool getattr hasattr setattr copy.copy copy.deepcopy".split()
@@ -362,6 +373,11 @@ def _stays_behind(value: Tensor) -> bool:
     provenance = provenance_of(value)
     given = provenance is not None and provenance.first.kind is StepKind.GIVEN
     return value.dim is Dim.NONZERO or (given and value.dim is Dim.UNKNOWN)
+
+
+def _is_given(value: Value) -> bool:
+    provenance = provenance_of(value)
+    return provenance is not None and provenance.first.kind is StepKind.GIVEN
 
 
 def _handed_in(value: Value) -> Step | None:

@@ -26,10 +26,28 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
     ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no
     ``_apply`` or ``to`` of its own, and another method computes with ``self.mask`` without moving it. As an index in
     brackets it may stay on the CPU, and as a condition or an argument of ``all`` and ``any`` it is read from
-    anywhere, so these are no such uses.
+    anywhere, so these are no such uses; nor is ``int(self.mask[0])``, or a store of items. It is the only registration
+    of that name, but for those in the other arm of an ``if``: after ``register_buffer("mask", None)`` in the
+    constructor ``self.mask = m`` stores a buffer too, since ``Module.__setattr__`` looks the name up among them.
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
         return
+    registered = [(one, node, name, value) for one in methods for node, name, value in _registered(one)]
+    for owner, node, name, value in registered:
+        if owner is not scope or not name.isidentifier() or _is_scalar(file, value):
+            continue
+        if any(n == name and not _excludes(file, other, node) for _, other, n, _ in registered if other is not node):
+            continue
+        readers = [one for one in methods if one is not scope and _reads(file, one, name)]
+        if readers and _stores(methods, name) == 0:
+            text = f"self.{name} = {file.text(value)}"
+            if "\n" in text and not text.rstrip().endswith((")", "]")):
+                continue
+            yield planted("unregister", file, scope, (file.replaced(node, text),), also=tuple(readers))
+
+
+def _registered(scope: Scope) -> Iterator[tuple[ast.Expr, str, ast.expr]]:
+    """The statements that register a buffer, with its name and its tensor."""
     for node in ast.walk(scope.node):
         match node:
             case ast.Expr(
@@ -40,14 +58,26 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
                 )
             ):
                 values = [*rest[:1], *(k.value for k in keywords if k.arg == "tensor")]
-                if len(values) != 1 or not name.isidentifier() or _is_scalar(file, values[0]):
-                    continue
-                readers = [one for one in methods if one is not scope and _reads(file, one, name)]
-                if readers and _stores(methods, name) == 0:
-                    text = f"self.{name} = {file.text(values[0])}"
-                    if "\n" in text and not text.rstrip().endswith((")", "]")):
-                        continue
-                    yield planted("unregister", file, scope, (file.replaced(node, text),), also=tuple(readers))
+                if len(values) == 1:
+                    yield node, name, values[0]
+
+
+def _excludes(file: File, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements are in different arms of one ``if``, so that only one of them runs."""
+    arms = _arms(file, one)
+    return any(branch in arms and arms[branch] is not arm for branch, arm in _arms(file, other).items())
+
+
+def _arms(file: File, statement: ast.stmt) -> dict[ast.If, list[ast.stmt]]:
+    """The conditions that a statement is below, and which arm of each."""
+    found: dict[ast.If, list[ast.stmt]] = {}
+    node: ast.AST = statement
+    while node in file.parents:
+        parent = file.parents[node]
+        if isinstance(parent, ast.If) and node is not parent.test:
+            found[parent] = parent.body if node in parent.body else parent.orelse
+        node = parent
+    return found
 
 
 def _is_scalar(file: File, node: ast.expr) -> bool:
@@ -61,7 +91,7 @@ def _is_scalar(file: File, node: ast.expr) -> bool:
 
 def _reads(file: File, scope: Scope, name: str) -> bool:
     """Whether a method uses a buffer as a tensor of the module's device."""
-    uses = [n for n in ast.walk(scope.node) if _is_own(n, name)]
+    uses = [_item(file, n) for n in ast.walk(scope.node) if _is_own(n, name)]
     parents = [file.parents[use] for use in uses]
     moved = any(
         isinstance(parent, ast.Attribute) and parent.attr in ("to", "cpu", "cuda", "type_as") for parent in parents
@@ -69,9 +99,17 @@ def _reads(file: File, scope: Scope, name: str) -> bool:
     return not moved and any(
         not (isinstance(parent, ast.Attribute) and parent.attr in _WITHOUT_PLACE)
         and not _is_index(file, use)
+        and not (isinstance(use, ast.Subscript) and isinstance(use.ctx, ast.Store))
         and not _is_condition(use, parent)
         for use, parent in zip(uses, parents, strict=True)
     )
+
+
+def _item(file: File, use: ast.AST) -> ast.AST:
+    """``self.orders[0]`` for the ``self.orders`` in it: what becomes of the item tells how the tensor is used."""
+    while isinstance(parent := file.parents[use], ast.Subscript) and parent.value is use:
+        use = parent
+    return use
 
 
 def _is_condition(node: ast.AST, parent: ast.AST) -> bool:

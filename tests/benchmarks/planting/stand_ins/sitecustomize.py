@@ -46,7 +46,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         known = sys.modules.get(top)
         if "." in name and not isinstance(known, _Module):
             return None
-        if top in sys.stdlib_module_names or top in _ASKED_FOR or top.startswith("_") or _is_asked_by_a_library():
+        if top in sys.stdlib_module_names or top in _ASKED_FOR or top.startswith("_"):
+            return None
+        # A library that saw a stand-in for the package believes that all of it is there.
+        if not isinstance(known, _Module) and _is_asked_by_a_library():
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
