@@ -106,7 +106,9 @@ class LeftToAccelerator(Event):
     parameter: str
     default: str
     at_hand: str
-    """What says the device of the caller, in the source's words: ``device`` or ``self.device``."""
+    """What says the device of the caller, in the source's words: ``device``, ``self.device``, ``args.device``."""
+    around: cst.CSTNode
+    """The definition that the call stands in, or the file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

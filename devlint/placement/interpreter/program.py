@@ -20,6 +20,10 @@ class Program(Protocol):
     """One module of a program, as the interpreter sees it."""
 
     @property
+    def tree(self) -> cst.Module:
+        """The file, where the bodies of definitions may be left out."""
+
+    @property
     def index(self) -> FileIndex: ...
     @property
     def path(self) -> str: ...
