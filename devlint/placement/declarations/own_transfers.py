@@ -6,8 +6,8 @@ from functools import partial
 
 import libcst as cst
 
-from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import descend, string_value
+from devlint.placement.declarations.definitions import ClassInfo, ClassKind, FunctionInfo
+from devlint.placement.syntax.nodes import code_of, descend, parameters_of, string_value
 
 _OVERRIDDEN = ("_apply", "to", "cuda")
 _BY_NAME = frozenset({"getattr", "setattr", "vars", "__dict__", "__setattr__", "__getattribute__", "tree_map"})
@@ -28,7 +28,40 @@ def moves_itself(info: ClassInfo, name: str) -> bool:
 
 
 def _any_may_move(info: ClassInfo, overrides: list[FunctionInfo], name: str) -> bool:
+    if info.kind is ClassKind.PLAIN:
+        # No base in sight or out of it moves anything else.
+        return _hands_on(info, name) or any(
+            _is_open(info, method) or _may_move(info, method, name) for method in overrides
+        )
     return any(not _goes_on(method) or _may_move(info, method, name) for method in overrides)
+
+
+def _is_open(info: ClassInfo, override: FunctionInfo) -> bool:
+    """Whether it hands the object to other code, goes through it as a whole, or calls what is not in sight."""
+    first = parameters_of(override.header)[:1]
+    me = first[0].name.value if first and override.has_receiver else ""
+    named: set[int] = set()
+    for child in descend(override.node.body):
+        if isinstance(child, cst.Call) and isinstance(child.func, cst.Attribute) and code_of(child.func.value) == me:
+            if info.method(child.func.attr.value) is None:
+                return True
+        if isinstance(child, (cst.Attribute, cst.Return)) and isinstance(child.value, cst.Name):
+            named.add(id(child.value))
+        elif isinstance(child, cst.Name) and child.value == me and id(child) not in named:
+            return True
+    return not me
+
+
+def _hands_on(info: ClassInfo, name: str) -> bool:
+    """Whether a constructor may keep the attribute's value somewhere else as well, where it is moved from."""
+    for method in info.constructors:
+        if any(isinstance(value, cst.Name) for value in method.stored_expressions.get(name, ())):
+            return True
+        for child in descend(method.node.body):
+            if isinstance(child, (cst.Arg, cst.Element, cst.DictElement)) and isinstance(child.value, cst.Attribute):
+                if child.value.attr.value == name and isinstance(child.value.value, cst.Name):
+                    return True
+    return False
 
 
 def _goes_on(override: FunctionInfo) -> bool:
