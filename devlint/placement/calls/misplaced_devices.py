@@ -50,6 +50,7 @@ def note_misplaced_device(interp: Interpreter, node: cst.Call, info: FunctionInf
             callee = dotted(node.func) or info.name
             interp.emit(DeviceMisplaced(argument.node, interp.scope, node, callee, taken, wanted, scope))
 
+
 def _own_parameters(interp: Interpreter) -> set[str]:
     return {p.name.value for p in parameters_of(interp.info.header)} if interp.info is not None else set()
 

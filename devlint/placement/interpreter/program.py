@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.domain.abstract_values import ProjectModule, Value

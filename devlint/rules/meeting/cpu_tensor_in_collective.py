@@ -44,8 +44,8 @@ def mean_over_ranks(losses: list[float], device: torch.device) -> float:
 ## When it is right
 
 - The backend carries CPU tensors: `gloo`, `mpi`, "cpu:gloo,cuda:nccl", or none was named, which gives every device one.
-- A `group=` is given, and not that of all processes: it may have a backend of its own. The confidence is low, unless another tensor of the call is an
-  argument: where that is on an accelerator, no backend takes both.
+- A `group=` is given, and not that of all processes: it may have a backend of its own. The confidence is low, unless
+  another tensor of the call is an argument: where that is on an accelerator, no backend takes both.
 - The tensor is moved before, also under a condition such as `dist.get_backend() == "nccl"`.
 - A branch for the CPU.
 

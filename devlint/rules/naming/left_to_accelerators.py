@@ -16,8 +16,6 @@ from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from devlint.placement.domain.events import LeftToAccelerator, Moved, Stored
     from devlint.placement.domain.scope import Scope
 

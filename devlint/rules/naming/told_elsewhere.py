@@ -95,9 +95,7 @@ def _says(definition: cst.FunctionDef, code: str) -> bool:
     return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
 
 
-def is_placed_later(
-    definition: cst.FunctionDef | cst.Module, call: cst.CSTNode, *, given_back: bool = True
-) -> bool:
+def is_placed_later(definition: cst.FunctionDef | cst.Module, call: cst.CSTNode, *, given_back: bool = True) -> bool:
     """Whether the function, or the script, moves what the call gives, or hands it on beside a device.
 
     What it gives back to its caller counts as well if ``given_back``.
@@ -120,6 +118,7 @@ def is_placed_later(
     kinds = (cst.Call, cst.For, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
     later = (child for child in nodes[begins:] if isinstance(child, kinds) and not _holds(child, call))
     return any(_places_some(child, names) for child in later)
+
 
 def _places_some(node: cst.CSTNode, names: set[str]) -> bool:
     """Whether a call places one of these names, or a loop over one of them what is in it."""
