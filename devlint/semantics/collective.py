@@ -10,6 +10,9 @@ from devlint.semantics import tables
 _ON_HOST = ("gloo", "mpi", "ucc")
 """Backends that carry CPU tensors (the table of backends in PyTorch's documentation of torch.distributed)."""
 
+DEFAULT_GROUPS = frozenset({"torch.distributed.group.WORLD", "torch.distributed.GroupMember.WORLD"})
+"""The group of all processes: ``init_process_group`` sets its backend (torch/distributed/distributed_c10d.py)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Collective:

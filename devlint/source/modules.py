@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from devlint.source.project import distribution_root, import_roots, project_root
+from devlint.source.project import distribution_root, import_roots, is_installed, project_root
 from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -102,8 +102,9 @@ def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
 def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, ...]:
     """Where absolute imports are looked up: the usual root, then its parents up to the project's (no ``__init__``).
 
-    Outside of any project, as in an unpacked wheel, up to the parent of the topmost package. Last comes the directory
-    that the package is installed from: an ``__init__.py`` beside its ``setup.py`` makes it a package of nobody's.
+    Outside of any project, as in an unpacked wheel, up to the parent of the topmost package. Then comes the directory
+    that the package is installed from: an ``__init__.py`` beside its ``setup.py`` makes it a package of nobody's. Last,
+    where nothing is installed, the directory of the file itself.
     """
     roots = list(import_roots(file, configured, tree))
     project = project_root(file.parent, tree)
@@ -117,6 +118,9 @@ def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, 
     installed_from = distribution_root(file.parent, tree)
     if installed_from is not None:
         roots.append(installed_from)
+    if not is_installed(file.parent, tree):
+        # Run as a script, or by one beside it, a file finds its neighbours in `sys.path[0]`, `__init__.py` or not.
+        roots.append(file.parent)
     return tuple(dict.fromkeys(roots))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from devlint.source.tree import WORKING_TREE, Tree
 
 PROJECT_MARKERS = ("pyproject.toml", "setup.cfg", ".git")
+INSTALLERS = ("pyproject.toml", "setup.cfg", "setup.py")
 DISTRIBUTION_MARKERS = (*PROJECT_MARKERS, "setup.py")
 """What stands in the directory that a package is installed from."""
 
@@ -33,6 +34,23 @@ def distribution_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None
         return directory
     parent = directory.parent
     return distribution_root(parent, tree) if parent != directory else None
+
+
+@lru_cache(_REMEMBERED)
+def is_installed(directory: Path, tree: Tree = WORKING_TREE) -> bool:
+    """Whether a directory (absolute) belongs to a package that is built or installed: others are run where they lie.
+
+    An unpacked wheel has no marker, and neither has what lies among installed packages.
+    """
+    return _installer(directory, tree) is not None or repository_root(directory, tree) is None
+
+
+@lru_cache(_REMEMBERED)
+def _installer(directory: Path, tree: Tree) -> Path | None:
+    if _holds(directory, INSTALLERS, tree):
+        return directory
+    parent = directory.parent
+    return _installer(parent, tree) if parent != directory else None
 
 
 @lru_cache(_REMEMBERED)

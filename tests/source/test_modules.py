@@ -55,6 +55,14 @@ def test_an_init_file_in_the_root_of_the_project_hides_no_package(tmp_path: Path
     assert finder.locate("ops") is None
 
 
+def test_in_a_repository_that_is_not_installed_a_module_of_a_package_sees_the_files_beside_it(tmp_path: Path) -> None:
+    make(tmp_path, "detect/__init__.py", "detect/net.py", "detect/ops.py", "ops/__init__.py", "detect/boxes.py")
+    (tmp_path / ".git").mkdir()
+    finder = ModuleFinder(tmp_path / "detect/net.py")
+    assert finder.locate("boxes") == tmp_path / "detect/boxes.py"
+    assert finder.locate("ops") == tmp_path / "ops/__init__.py"
+
+
 def test_a_configured_root_is_where_imports_start(tmp_path: Path) -> None:
     make(tmp_path, "python/names/net.py", "python/names/ops.py")
     finder = ModuleFinder(tmp_path / "python/names/net.py", (tmp_path / "python",))

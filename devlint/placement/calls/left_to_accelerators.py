@@ -8,6 +8,7 @@ import libcst as cst
 
 from devlint.placement.calls.own_attributes import of_self
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_conventions import names_options
 from devlint.placement.declarations.ignored_parameters import mentions
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Self, Value
 from devlint.placement.domain.call_site import CallSite
@@ -15,7 +16,7 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import LeftToAccelerator
 from devlint.placement.domain.lattice import Known, is_accelerator
 from devlint.placement.syntax.device_words import is_named_for_accelerator
-from devlint.placement.syntax.nodes import code_of, dotted, string_value
+from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, string_value
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -34,7 +35,9 @@ def note_left_to_accelerator(
         return
     at_hand = _device_at_hand(interp)
     if at_hand:
-        interp.emit(LeftToAccelerator(node, interp.scope, info.name, parameter.name.value, default, at_hand))
+        name = info.owner.name if info.name == "__init__" and info.owner is not None else info.name
+        around = _code_around(interp)
+        interp.emit(LeftToAccelerator(node, interp.scope, name, parameter.name.value, default, at_hand, around))
 
 
 def _accelerator_in(default: cst.BaseExpression | None) -> str:
@@ -48,15 +51,37 @@ def _accelerator_in(default: cst.BaseExpression | None) -> str:
 
 
 def _device_at_hand(interp: Interpreter) -> str:
-    """A device of the caller that may be another: its parameter, its object's, or what its script chose."""
+    """A device of the caller that may be another: its parameter, its object's, or what its script or user chose."""
     if _may_be_another(interp.lookup("device")):
         return "device"
     owner = interp.state.values.get("self")
-    if not isinstance(owner, Self) or interp.program.in_progress(owner.info):
+    if not isinstance(owner, Self):
+        return _among_options(interp)
+    if interp.program.in_progress(owner.info):
         return ""
     method = owner.info.method("device")
     kept = "device" in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
     return "self.device" if kept and _may_be_another(of_self(interp, owner, "device")) else ""
+
+
+def _among_options(interp: Interpreter) -> str:
+    """The device among the options that the code around the call reads: ``args.device``."""
+    for child in inner_nodes(_code_around(interp), into_definitions=False):
+        if type(child) is not cst.Attribute or child.attr.value != "device" or type(child.value) is not cst.Name:
+            continue
+        name = child.value.value
+        if names_options(name) and not _is_named(interp.state.values.get(f"{name}.device")):
+            return f"{name}.device"
+    return ""
+
+
+def _code_around(interp: Interpreter) -> cst.CSTNode:
+    return interp.info.node if interp.info is not None else interp.program.tree
+
+
+def _is_named(value: Value | None) -> bool:
+    """Whether the code has put the name of a device there itself."""
+    return isinstance(value, (Constant, DeviceName)) and not _may_be_another(value)
 
 
 def _may_be_another(value: Value) -> bool:

@@ -1,4 +1,4 @@
-"""Devices that a call hands to a parameter that takes none, by position, while the one for it keeps its default."""
+"""Devices and switches that a call hands to another parameter, by position, while the one for it keeps its default."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import libcst as cst
 
 from devlint.placement.calls.parameters import scope_of
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.abstract_values import Argument, DeviceName
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMisplaced
@@ -21,10 +22,13 @@ _WANTED = frozenset({"device", "map_location", "torch_device"})
 
 
 def note_misplaced_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, bound: bool) -> None:
-    """Emit that a device of a call arrives in another parameter. ``bound``: the first one is the receiver."""
+    """Emit that a device of a call, or its switch for one, arrives in another parameter.
+
+    ``bound``: the first parameter is the receiver.
+    """
     if interp.muted or interp.depth > 0 or any(argument.star == "*" for argument in site.arguments):
         return
-    devices = [(at, argument) for at, argument in enumerate(site.positional) if _is_a_device(argument)]
+    devices = [(at, argument) for at, argument in enumerate(site.positional) if _wanted_by(argument)]
     if not devices:
         return
     declared = info.header.params
@@ -32,22 +36,31 @@ def note_misplaced_device(interp: Interpreter, node: cst.Call, info: FunctionInf
     given = {parameter.name.value for parameter in by_position[: len(site.positional)]}
     given |= {argument.keyword for argument in site.arguments if argument.keyword is not None}
     # `**kwargs` of the caller holds nothing that is a parameter of the caller.
-    may_be_left = _WANTED & _own_parameters(interp) if site.unpacks else _WANTED
-    takes = (p for p in parameters_of(info.header) if p.name.value in may_be_left and p.default is not None)
-    wanted = next((parameter for parameter in takes if parameter.name.value not in given), None)
-    holder = interp.program.holder(info) if wanted is not None else None
-    if wanted is None or holder is None:
+    own = _own_parameters(interp) if site.unpacks else None
+    left = [p for p in parameters_of(info.header) if p.default is not None and p.name.value not in given]
+    holder = interp.program.holder(info) if left else None
+    if holder is None:
         return
     scope = scope_of(info, holder.path, holder.role)
     for at, argument in devices:
+        names = _wanted_by(argument) if own is None else _wanted_by(argument) & own
+        wanted = next((parameter for parameter in left if parameter.name.value in names), None)
         taken = by_position[at] if at < len(by_position) else None
-        if taken is not None and not _may_take_a_device(taken):
+        if wanted is not None and taken is not None and not _may_take_a_device(taken):
             callee = dotted(node.func) or info.name
             interp.emit(DeviceMisplaced(argument.node, interp.scope, node, callee, taken, wanted, scope))
 
 
 def _own_parameters(interp: Interpreter) -> set[str]:
     return {p.name.value for p in parameters_of(interp.info.header)} if interp.info is not None else set()
+
+
+def _wanted_by(argument: Argument) -> frozenset[str]:
+    """Names of the parameters that an argument is for: a device, or the switch that goes by the same name."""
+    if _is_a_device(argument):
+        return _WANTED
+    name = (dotted(argument.node) or "").rpartition(".")[2]
+    return frozenset({name}) if name in SWITCHES else frozenset()
 
 
 def _is_a_device(argument: Argument) -> bool:

@@ -202,7 +202,9 @@ def handed_back(interp: Interpreter, node: cst.Call, value: Value, defaulted: bo
     ``defaulted``: the call leaves out where the result is to be.
     """
     if isinstance(value, Container) and value.type == "tuple":
-        return replace(value, items=tuple(handed_back(interp, node, item, defaulted) for item in value.items))
+        items = tuple(handed_back(interp, node, item, defaulted) for item in value.items)
+        rest = None if value.rest is None else handed_back(interp, node, value.rest, defaulted)
+        return replace(value, items=items, rest=rest)
     if isinstance(value, (Tensor, Opaque, Module)) and value.provenance is not None:
         step = Step(StepKind.RETURNED, node, interp.scope, value.device, f"{code_of(node.func)}()", defaulted=defaulted)
         return replace(value, provenance=extend(value.provenance, step))

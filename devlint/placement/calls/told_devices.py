@@ -13,6 +13,7 @@ from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceTold
 from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, parameters_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
             interp.emit(DeviceTold(node, interp.scope, info.key, info.name, name, said))
         return given is None
     return False
+
+
+def note_built_untold(interp: Interpreter, node: cst.Call, init: FunctionInfo, site: CallSite) -> None:
+    """Emit that a construction leaves the object's device to a default that names an accelerator."""
+    owner = init.owner
+    if site.unpacks or owner is None or (owner.is_module and interp.scope.setting is Setting.CONSTRUCTION):
+        return  # a part of a module moves with it
+    for position, parameter in enumerate(parameters_of(init.header)[1:]):
+        name = parameter.name.value
+        if parameter.default is not None and names_device(parameter) and site.argument(name, position) is None:
+            note_left_to_accelerator(interp, node, init, parameter, site)
 
 
 def _chooses_itself(info: FunctionInfo, name: str) -> bool:

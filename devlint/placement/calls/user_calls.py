@@ -29,7 +29,7 @@ from devlint.placement.calls.summaries import (
     substitute,
     symbol_key,
 )
-from devlint.placement.calls.told_devices import note_told_device
+from devlint.placement.calls.told_devices import note_built_untold, note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
@@ -179,6 +179,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if init is not None and init.keeps_signature:
         note_refused_call(interp, node, init, site)
         note_misplaced_device(interp, node, init, site, bound=True)
+        note_built_untold(interp, node, init, site)
         _note_modules(interp, info, init, site)
     if info.is_module:
         device = interp.state.factory_device

@@ -105,11 +105,16 @@ CONVENTIONS = MappingProxyType(
 )
 """Convention to the words of the trace: what is assumed, and when."""
 
-_CONFIGURATIONS = frozenset(
-    """
-    args arg config cfg conf opt opts options hparams params settings namespace trainer agent learner runner solver
-    engine accelerator env ctx context state self cls
-    """.split()
+_OPTIONS = frozenset("args arg config cfg conf opt opts options hparams params settings flags namespace".split())
+"""Names of what a program was told by its user: its command line, its configuration."""
+
+
+def names_options(name: str) -> bool:
+    return name.lower().rpartition("_")[2] in _OPTIONS
+
+
+_CONFIGURATIONS = _OPTIONS | frozenset(
+    "trainer agent learner runner solver engine accelerator env ctx context state self cls".split()
 )
 """Names of objects that keep a device which their user chose; it may be spelled without an index."""
 

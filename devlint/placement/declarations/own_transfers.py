@@ -7,7 +7,8 @@ from functools import partial
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import descend, string_value
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.syntax.nodes import descend, parameters_of, string_value
 
 _OVERRIDDEN = ("_apply", "to", "cuda")
 _BY_NAME = frozenset({"getattr", "setattr", "vars", "__dict__", "__setattr__", "__getattribute__", "tree_map"})
@@ -18,7 +19,8 @@ def moves_itself(info: ClassInfo, name: str) -> bool:
     """Whether an override in the class, or above it, may move this attribute: it names it, or what it names is open.
 
     An override that moves other attributes by their names, and calls the inherited one, leaves it where it is
-    (fixture `overridden_transfers`).
+    (fixture `overridden_transfers`). So does one of a class without bases that are not in sight, which inherits none
+    (fixture `left_by_own_transfers`).
     """
     overrides = [method for one in info.order for way in _OVERRIDDEN if (method := one.methods.get(way)) is not None]
     if not overrides:
@@ -28,7 +30,45 @@ def moves_itself(info: ClassInfo, name: str) -> bool:
 
 
 def _any_may_move(info: ClassInfo, overrides: list[FunctionInfo], name: str) -> bool:
+    if info.kind is ClassKind.PLAIN:
+        # No base in sight or out of it moves anything else.
+        return _hands_on(info, name) or any(
+            _is_open(info, method) or _may_move(info, method, name) for method in overrides
+        )
     return any(not _goes_on(method) or _may_move(info, method, name) for method in overrides)
+
+
+def _is_open(info: ClassInfo, override: FunctionInfo) -> bool:
+    """Whether it hands the object to other code, goes through it as a whole, or calls what is not in sight."""
+    first = parameters_of(override.header)[:1]
+    me = first[0].name.value if first and override.has_receiver else ""
+    of_attributes: set[int] = set()
+    for child in descend(override.node.body):
+        match child:
+            case cst.Call(func=cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value=called))):
+                if owner == me and info.method(called) is None:
+                    return True
+            case cst.Attribute(value=cst.Name() as owner) | cst.Return(value=cst.Name() as owner):
+                of_attributes.add(id(owner))
+            case cst.Name(value=read) if read == me and id(child) not in of_attributes:
+                return True
+    return not me
+
+
+def _hands_on(info: ClassInfo, name: str) -> bool:
+    """Whether a constructor may keep the attribute's value somewhere else as well, where it is moved from."""
+    for method in info.constructors:
+        if any(isinstance(value, cst.Name) for value in method.stored_expressions.get(name, ())):
+            return True
+        for child in descend(method.node.body):
+            match child:
+                case (
+                    cst.Arg(value=cst.Attribute(value=cst.Name(), attr=cst.Name(value=read)))
+                    | cst.Element(value=cst.Attribute(value=cst.Name(), attr=cst.Name(value=read)))
+                    | cst.DictElement(value=cst.Attribute(value=cst.Name(), attr=cst.Name(value=read)))
+                ) if read == name:
+                    return True
+    return False
 
 
 def _goes_on(override: FunctionInfo) -> bool:

@@ -106,7 +106,9 @@ class LeftToAccelerator(Event):
     parameter: str
     default: str
     at_hand: str
-    """What says the device of the caller, in the source's words: ``device`` or ``self.device``."""
+    """What says the device of the caller, in the source's words: ``device``, ``self.device``, ``args.device``."""
+    around: cst.CSTNode
+    """The definition that the call stands in, or the file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,10 +128,10 @@ class Defaulted(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GlobalRead(Event):
-    """A definition reads a device that was set at module level."""
+    """A definition reads a device that was set at module level, or a tensor that was put on an accelerator there."""
 
     name: str
-    value: DeviceName
+    value: DeviceName | Tensor
     imported: bool = False
     """Another file of the project sets it: ``from settings import device``, ``settings.device``."""
 

@@ -29,6 +29,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import GlobalRead, Sink, Tested
+from devlint.placement.domain.lattice import is_accelerator
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations import built_strings
@@ -50,10 +51,12 @@ def name(interp: Interpreter, node: cst.Name) -> Value:
     if node.value in ("None", "True", "False"):
         return Constant(literal(node), node)
     value = interp.lookup(node.value)
-    if isinstance(value, DeviceName) and interp.info is not None:
+    named = isinstance(value, DeviceName) or (isinstance(value, Tensor) and is_accelerator(value.device))
+    if named and interp.info is not None:
         here = node.value in interp.state.values or node.value in interp.closure
         if not here:
             imported = node.value in interp.index.imports
+            assert isinstance(value, (DeviceName, Tensor))
             interp.emit(GlobalRead(node, interp.scope, node.value, value, imported))
     elif value is NOTHING:
         note_unbound_name(interp, node)

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.domain.abstract_values import ProjectModule, Value
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 class Program(Protocol):
     """One module of a program, as the interpreter sees it."""
+
+    @property
+    def tree(self) -> cst.Module:
+        """The file, where the bodies of definitions may be left out."""
 
     @property
     def index(self) -> FileIndex: ...

@@ -44,8 +44,8 @@ def mean_over_ranks(losses: list[float], device: torch.device) -> float:
 ## When it is right
 
 - The backend carries CPU tensors: `gloo`, `mpi`, "cpu:gloo,cuda:nccl", or none was named, which gives every device one.
-- A `group=` is given: it may have a backend of its own. The confidence is low, unless another tensor of the call is an
-  argument: where that is on an accelerator, no backend takes both.
+- A `group=` is given, and not that of all processes: it may have a backend of its own. The confidence is low, unless
+  another tensor of the call is an argument: where that is on an accelerator, no backend takes both.
 - The tensor is moved before, also under a condition such as `dist.get_backend() == "nccl"`.
 - A branch for the CPU.
 
@@ -74,14 +74,14 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Container, Instance, Tensor
+from devlint.placement.domain.abstract_values import Constant, Container, Instance, Reference, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, guards_of, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.records import dataclass
 from devlint.repairs.device_expressions import Definitions, DeviceExpression, repair_creation
 from devlint.rules.rule import Rule
-from devlint.semantics.collective import Collective, carries_cpu_tensors, collective
+from devlint.semantics.collective import DEFAULT_GROUPS, Collective, carries_cpu_tensors, collective
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class CpuTensorInCollective(Rule):
 
     def _note_sent(self, event: Called, found: Collective) -> None:
         group = event.call.argument("group", found.group)
-        grouped = group is not None and not (isinstance(group.value, Constant) and group.value.value is None)
+        grouped = group is not None and not _is_default_group(group.value)
         keys = self._positions.get(event.scope.qualname, {})
         arguments = tuple(_tensors(event, found))
         for_cpu = group is not None and any(word in code_of(group.node).lower() for word in ("cpu", "gloo"))
@@ -225,6 +225,13 @@ def _is_named_accelerator(event: Called) -> bool:
 
     function = event.call.node.func
     return isinstance(function, cst.Attribute) and code_of(function.value).rsplit(".", 1)[-1] == "accelerator"
+
+
+def _is_default_group(group: Value) -> bool:
+    """`group=None`, `group=dist.group.WORLD`: the processes that the backend was set up for."""
+    if isinstance(group, Reference):
+        return group.name in DEFAULT_GROUPS
+    return isinstance(group, Constant) and group.value is None
 
 
 def _tensors(event: Called, found: Collective) -> Iterator[Argument]:

@@ -43,7 +43,8 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - Only the CPU, or `meta`, is named.
 - The constant of a class that is named for the accelerator: `class DeviceHPU` has `torch.device("hpu")`.
 - The choice is made in a function, when it is called.
-- A device that no function of the file puts anything on: low. Other files may.
+- A device that no function of the file puts anything on, and on which no tensor of the module is that one of them
+  reads: low. Other files may.
 - A constant that is only the default of parameters: low. The caller may say another device.
 - A file that is made for accelerators and need not be imported elsewhere: it imports Triton or its kin, is named for
   CUDA, or is of a package in which nobody asks whether there is one.
@@ -72,6 +73,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import ChooseInBody
 from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
+from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.lattice import Known, leaves
@@ -88,6 +90,9 @@ if TYPE_CHECKING:
     from devlint.placement.domain.scope import Scope
 
 
+MOST_STEPS = 3
+"""Tensors of the module that are shown where a definition reads them."""
+
 DEVICE_ARGUMENTS = frozenset({"device", "map_location", "output_device", "torch_device"})
 
 
@@ -96,6 +101,8 @@ class _Choice:
     node: cst.CSTNode
     scope: Scope
     reads: list[tuple[cst.CSTNode, Scope]] = field(default_factory=list)
+    tables: list[tuple[cst.CSTNode, Scope, str]] = field(default_factory=list)
+    """Where definitions read the tensors of the module that the choice places, and their names."""
 
 
 class DeviceChosenAtImport(Rule):
@@ -108,11 +115,17 @@ class DeviceChosenAtImport(Rule):
         """By whether it is a class's own, and by name."""
         self._placing: set[int] = set()
         """Expressions that say where something goes."""
+        self._placed: dict[int, str] = {}
+        """By the identity of what places a tensor at import: the name of the device."""
+        self._tables: dict[str, str] = {}
+        """The tensors of the module that are placed so, by name."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""
         if event.value_node is not None and event.scope.qualname:
             self._placing.add(id(event.value_node))
+        if _at_import(event.scope) and not event.of_class and id(event.value_node) in self._placed:
+            self._tables[event.target] = self._placed[id(event.value_node)]
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
             probed = isinstance(event.value, DeviceName) and event.value.chosen_by_probe
             if probed or not is_named_for_accelerator(event.of_class):
@@ -141,19 +154,27 @@ class DeviceChosenAtImport(Rule):
         )
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
-        if not event.imported:
-            self._read((False, event.name), event.node, event.scope)
+        if event.imported:
+            return ()
+        self._read((False, event.name), event.node, event.scope)
+        choice = self._choices.get((False, self._tables.get(event.name, "")))
+        if choice is not None:
+            choice.tables.append((event.node, event.scope, event.name))
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
-        if event.named is not None:
-            self._placing.add(id(event.named.node))
+        self._place(event)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
+        self._place(event)
+        return ()
+
+    def _place(self, event: Created | Moved) -> None:
         if event.named is not None:
             self._placing.add(id(event.named.node))
-        return ()
+            if _at_import(event.scope):
+                self._placed[id(event.node)] = code_of(event.named.node)
 
     def called(self, event: Called) -> Iterable[Draft]:
         """Handed on as a device; what else is done with it, a comparison for one, puts nothing anywhere."""
@@ -186,17 +207,31 @@ class DeviceChosenAtImport(Rule):
         for (_, name), choice in self._choices.items():
             used = next((read for read in choice.reads if id(read[0]) in self._placing), None)
             where = f"`{used[1].qualname}` uses it" if used and used[1].qualname else "the functions here use it"
+            if used is None and choice.tables:
+                _, scope, table = choice.tables[0]
+                where = f"`{scope.qualname}` uses `{table}`, which is there,"
+            steps = [DraftStep(used[0], used[1], "used here")] if used else []
+            for node, scope, table in _first_reads(choice):
+                steps.append(DraftStep(node, scope, f"`{table}` is read here, and is there"))
             yield Draft(
                 node=choice.node,
                 scope=choice.scope,
                 message=f"`{name}` is a device chosen while the module is imported"
-                + (f"; {where} whatever device its caller works on" if used else ""),
-                confidence=Confidence.MEDIUM if used else Confidence.LOW,
-                trace=(DraftStep(used[0], used[1], "used here"),) if used else (),
+                + (f"; {where} whatever device its caller works on" if steps else ""),
+                confidence=Confidence.MEDIUM if steps else Confidence.LOW,
+                trace=tuple(steps),
                 repair=Repair(
                     Applicability.SUGGESTION, "use the device of a tensor or module at hand, or take it as an argument"
                 ),
             )
+
+
+def _first_reads(choice: _Choice) -> Iterable[tuple[cst.CSTNode, Scope, str]]:
+    """Of each definition and tensor the first read, a few in all."""
+    first: dict[tuple[str, str], tuple[cst.CSTNode, Scope, str]] = {}
+    for read in choice.tables:
+        first.setdefault((read[1].qualname, read[2]), read)
+    return list(first.values())[:MOST_STEPS]
 
 
 def _at_import(scope: Scope) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds calls of the project's own functions and classes where a device is a positional argument, the parameter at that
-position is another one, and the function has a parameter for a device that the call leaves to its default.
+position is another one, and the function has a parameter for a device that the call leaves to its default. So it is
+with a switch for the accelerator, `use_cuda`, that arrives in another parameter than the one of its own name.
 
 ## Why is this bad
 

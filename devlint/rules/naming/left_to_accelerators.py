@@ -16,9 +16,7 @@ from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    import libcst as cst
-
-    from devlint.placement.domain.events import Begun, LeftToAccelerator, Moved, Stored
+    from devlint.placement.domain.events import LeftToAccelerator, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 
@@ -27,13 +25,9 @@ class LeftToAccelerators:
     """The calls of one file that leave a device parameter to an accelerator."""
 
     _calls: list[LeftToAccelerator] = field(default_factory=list)
-    _definitions: dict[Scope, cst.CSTNode] = field(default_factory=dict)
     _kept: dict[int, tuple[Scope, str]] = field(default_factory=dict)
     """By the identity of a value's node: where it is stored, and under which name."""
     _moved: set[tuple[Scope, str]] = field(default_factory=set)
-
-    def begun(self, event: Begun) -> None:
-        self._definitions[event.scope] = event.node
 
     def note(self, event: LeftToAccelerator) -> None:
         self._calls.append(event)
@@ -60,8 +54,8 @@ class LeftToAccelerators:
 
         if self._kept.get(id(event.node)) in self._moved:
             return True
-        definition = self._definitions.get(event.scope)
-        if not isinstance(definition, cst.FunctionDef):
+        definition = event.around
+        if not isinstance(definition, (cst.FunctionDef, cst.Module)):
             return False
         # Given back as it is, it stays where the default put it, or needs an accelerator that is not there.
         return is_placed_later(definition, event.node, given_back=False)

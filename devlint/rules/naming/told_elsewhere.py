@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _MOVES = frozenset({"to", "cuda", "cpu", "to_device", "type_as"})
 
+_WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "DDP", "DP"})
+"""They are told devices, and want the module to be there already."""
+
 
 class ToldElsewhere:
     """The calls of one file that say something to a device parameter, or leave it out."""
@@ -92,23 +95,28 @@ def _says(definition: cst.FunctionDef, code: str) -> bool:
     return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
 
 
-def is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode, *, given_back: bool = True) -> bool:
-    """Whether the function moves what the call gives, or hands it on beside a device.
+def is_placed_later(definition: cst.FunctionDef | cst.Module, call: cst.CSTNode, *, given_back: bool = True) -> bool:
+    """Whether the function, or the script, moves what the call gives, or hands it on beside a device.
 
     What it gives back to its caller counts as well if ``given_back``.
     """
     import libcst as cst
 
+    body = definition.body if isinstance(definition, cst.FunctionDef) else definition
+    nodes = list(descend(body))
     names: set[str] = set()
-    for child in descend(definition.body):
+    begins = len(nodes)
+    for at, child in enumerate(nodes):
         if given_back and isinstance(child, cst.Return) and child.value is not None and _holds(child.value, call):
             return True
         if isinstance(child, cst.Call) and child is not call and _holds(child, call) and _places(child):
             return True
         if isinstance(child, cst.Assign) and _holds(child.value, call):
             names.update(_bound(child))
+        if child is call or (isinstance(child, (cst.For, cst.While)) and _holds(child, call)):
+            begins = min(begins, at)  # what a loop does before the call, it does again after it
     kinds = (cst.Call, cst.For, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
-    later = (child for child in descend(definition.body) if isinstance(child, kinds) and not _holds(child, call))
+    later = (child for child in nodes[begins:] if isinstance(child, kinds) and not _holds(child, call))
     return any(_places_some(child, names) for child in later)
 
 
@@ -129,6 +137,8 @@ def _places(call: cst.Call) -> bool:
 
     if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MOVES:
         return not (call.args and all(map(_is_dtype, call.args)))
+    if code_of(call.func).rpartition(".")[2] in _WRAPPERS:
+        return False
     return "device" in code_of(call.func).lower() or any(_is_device(one) for one in call.args)
 
 

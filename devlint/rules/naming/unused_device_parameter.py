@@ -143,7 +143,6 @@ class UnusedDeviceParameter(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._told_elsewhere.begun(event)
-        self._left_to_accelerators.begun(event)
         return ()
 
     def left_to_accelerator(self, event: LeftToAccelerator) -> Iterable[Draft]:
