@@ -166,6 +166,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         kind = NAMES_OF_STATE[name]
         tensor = Tensor(receiver.device, kind=kind, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Container((), None, tensor)
+    if name in ("eval", "train") and not any(argument.keyword is None for argument in site.arguments):
+        transfers.note_moved_module(interp, function.value, receiver)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
     handed = (device_of_value(argument.value) for argument in site.arguments)

@@ -32,7 +32,7 @@ from devlint.placement.calls.summaries import (
 from devlint.placement.calls.told_devices import note_built_untold, note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.known_classes import ClassKind, listed_kind
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     BOTTOM,
@@ -60,7 +60,7 @@ from devlint.placement.operations.siblings import comes_in_a_batch, note_brought
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
-from devlint.semantics import Dim
+from devlint.semantics import Dim, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -249,7 +249,8 @@ def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
         return True
     filled_elsewhere = any(base in CONTAINERS for one in info.order for base in one.resolved_bases)
     unseen = (fact.value for fact in facts if fact.kind == "other")
-    unknown = not info.complete or filled_elsewhere or not all(isinstance(value, (Constant, Host)) for value in unseen)
+    unseen_base = not (info.complete and all(map(_is_listed, _library_bases(info))))
+    unknown = unseen_base or filled_elsewhere or not all(isinstance(value, (Constant, Host)) for value in unseen)
     return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False
 
 
@@ -259,6 +260,22 @@ def _is_state(fact: AttributeFact) -> bool:
 
 
 def _derives_state(info: ClassInfo) -> bool:
-    """Whether it derives from a module of ``torch.nn`` that has parameters or buffers: ``Norm(nn.LayerNorm)``."""
-    bases = (base for one in info.order for base in one.resolved_bases if isinstance(base, str))
-    return any((known := semantics.module(base)) is not None and known.holds_state is True for base in bases)
+    """Whether it derives from a module of a library that has parameters or buffers: ``Norm(nn.LayerNorm)``."""
+    return any(map(_builds_state, _library_bases(info)))
+
+
+def _builds_state(base: str) -> bool:
+    known = semantics.module(base)
+    if known is not None:
+        return known.holds_state is True
+    effect = library_models.effect(base)
+    return effect is not None and effect.name == "module" and effect.state is True
+
+
+def _is_listed(base: str) -> bool:
+    """Whether a table tells what the class of a library is: of others nobody knows what state their objects hold."""
+    return semantics.module(base) is not None or listed_kind(base) is not None
+
+
+def _library_bases(info: ClassInfo) -> Iterator[str]:
+    return (base for one in info.order for base in one.resolved_bases if isinstance(base, str))

@@ -268,11 +268,14 @@ _SEQUENCE = re.compile(r"(?:Optional\[)?(?:\w+\.)?(?:[Ll]ist|[Tt]uple|Sequence)(
 
 
 def _is_sequence(interp: Interpreter, call: CallSite) -> bool:
-    """``torch.tensor(sizes)`` of an argument that its annotation says to be a list of anything."""
+    """``torch.tensor(sizes)`` of an argument that is a list of anything by its annotation, or by its default."""
     node = call.positional[0].node if call.positional else None
     if interp.info is None or not isinstance(node, cst.Name) or interp.state.versions.get(node.value, 0):
         return False
-    stated = (p.annotation for p in parameters_of(interp.info.header) if p.name.value == node.value)
+    parameters = [p for p in parameters_of(interp.info.header) if p.name.value == node.value]
+    if any(isinstance(p.default, (cst.List, cst.Tuple)) for p in parameters):
+        return True
+    stated = (p.annotation for p in parameters)
     return any(s is not None and _SEQUENCE.fullmatch(code_of(s.annotation)) is not None for s in stated)
 
 

@@ -329,6 +329,15 @@ def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module | 
         interp.state.store(path, module)
 
 
+def note_moved_module(interp: Interpreter, node: cst.BaseExpression, moved: Opaque) -> None:
+    """``model.to(device)`` of ``model.to(device).eval()``: modules alone have that method, so ``model`` was moved."""
+    path = path_of(_whose(node))
+    before = interp.state.values.get(path) if path is not None else None
+    told = isinstance(before, UnknownValue) or (isinstance(before, Opaque) and not before.tensorlike)
+    if told and moved.moved and moved.device != UNKNOWN:
+        _store_back(interp, node, Module(moved.device, provenance=moved.provenance))
+
+
 RETURN_THE_MODULE = frozenset(
     {"eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"}
 )

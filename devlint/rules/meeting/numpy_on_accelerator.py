@@ -119,6 +119,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_state_of_a_model,
     is_taken_from_a_graph,
     is_tensor,
+    is_tensor_beside,
 )
 from devlint.rules.meeting.reads_in_callees import draft_of
 from devlint.rules.rule import Rule
@@ -318,7 +319,9 @@ class NumpyOnAccelerator(Rule):
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
                 continue
-            told_by_sibling = is_tensor(event) or (sibling is not None and is_item_beside(event, sibling))
+            told_by_sibling = is_tensor(event) or (
+                sibling is not None and (is_item_beside(event, sibling) or is_tensor_beside(event, sibling))
+            )
             if sibling is None or not told_by_sibling:
                 named = chosen_here(event)
                 if named is not None:

@@ -77,6 +77,23 @@ def is_tensor(event: HostRead) -> bool:
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
 
 
+def is_tensor_beside(event: HostRead, sibling: Moved) -> bool:
+    """A tensor that numpy takes by itself (``array.dot(features)``), annotated as one or computed by torch, beside
+    another argument that is brought to the CPU.
+
+    Where it is the same argument, one arm has brought it and what is left may be an array.
+    """
+    value = event.value
+    if (
+        not isinstance(value, Tensor)
+        or event.reader == METHOD
+        or not _is_no_array(value)
+        or _is_part_of_an_input(event)
+    ):
+        return False
+    return set(leaves(value.device)).isdisjoint(leaves(getattr(sibling.receiver, "device", CPU)))
+
+
 def is_item_beside(event: HostRead, sibling: Moved) -> bool:
     """In `forward`: an item of the very argument another item of which is brought to the CPU, by subscript.
 
