@@ -15,6 +15,7 @@ from devlint.source.package_signs import (
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
     SETS_CURRENT,
+    SPAWNS,
     STARTS_HERE,
     TRAINS,
     WORKS_WITHOUT,
@@ -68,6 +69,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             return _where_asked(draft, data, project, file)
         case Premise.SEVERAL_MACHINES:
             return _over_machines(draft, project, file)
+        case Premise.FORKS:
+            spawns = has_sign(data, SPAWNS) or _elsewhere(SPAWNS, project, file)
+            return replace(draft, confidence=Confidence.LOW) if spawns else draft
         case Premise.CALLERS_CHOOSE:
             return _where_callers_choose(draft, data, project, file)
         case Premise.PLACES:

@@ -25,6 +25,9 @@ MADE_FOR_ONE = "a library that needs an accelerator"
 STARTS_HERE = "processes that start on this machine"
 """It starts one process for each accelerator itself, or they meet at an address of this machine: ranks are indices."""
 
+SPAWNS = "processes that are started anew"
+"""Its processes do not inherit what the accelerator has of their parent: they may use it as any other process does."""
+
 SETS_CURRENT = "an accelerator that becomes the current one"
 """Its processes work each on the accelerator that they set, which `cuda` without an index means from then on."""
 
@@ -54,6 +57,10 @@ _PATTERNS = {
     ),
     STARTS_HERE: re.compile(
         rb"\b(?:mp|multiprocessing)\.(?:spawn|start_processes)\(|\btcp://(?:127\.0\.0\.1|localhost)\b"
+    ),
+    SPAWNS: re.compile(
+        rb"\b(?:set_start_method|get_context)\(\s*(?:method\s*=\s*)?['\"](?:spawn|forkserver)['\"]"
+        rb"|\bmultiprocessing_context\s*=\s*['\"](?:spawn|forkserver)['\"]"
     ),
     TRAINS: re.compile(rb"\.zero_grad\("),
     SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
