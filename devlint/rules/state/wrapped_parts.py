@@ -58,7 +58,8 @@ def _makes_layers(info: ClassInfo) -> bool:
     from devlint.placement.syntax.nodes import body_of, dotted
 
     for method in info.constructors:
-        for statement in body_of(method.node.body):
+        body = method.node.body
+        for statement in body_of(body) if isinstance(body, cst.BaseSuite) else ():
             value = statement.value if isinstance(statement, cst.Assign) else None
             name = (dotted(value.func) or "") if isinstance(value, cst.Call) else ""
             if name.startswith(("nn.", "torch.nn.")) or name.endswith("Parameter"):
