@@ -15,8 +15,10 @@ from devlint.source.package_signs import (
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
     SETS_CURRENT,
+    SPAWNS,
     STARTS_HERE,
     TRAINS,
+    WORKS_WITHOUT,
     has_sign,
 )
 from devlint.source.role import Role
@@ -67,6 +69,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             return _where_asked(draft, data, project, file)
         case Premise.SEVERAL_MACHINES:
             return _over_machines(draft, project, file)
+        case Premise.FORKS:
+            spawns = has_sign(data, SPAWNS) or _elsewhere(SPAWNS, project, file)
+            return replace(draft, confidence=Confidence.LOW) if spawns else draft
         case Premise.CALLERS_CHOOSE:
             return _where_callers_choose(draft, data, project, file)
         case Premise.PLACES:
@@ -91,12 +96,12 @@ def _where_callers_choose(draft: Draft, data: bytes, project: WorkspaceView | No
     """A draft about a caller on another accelerator than the current one, or on none.
 
     Low where the package sets the current one for each of its processes, and nobody can be on none: the file needs an
-    accelerator itself, or no file of the package asks whether there is one.
+    accelerator itself, or no file of the package asks whether there is one, and what to do without.
     """
     if not has_sign(data, SETS_CURRENT) and not _elsewhere(SETS_CURRENT, project, file):
         return draft
-    asks = has_sign(data, ASKS) or _elsewhere(ASKS, project, file)
-    return replace(draft, confidence=Confidence.LOW) if has_sign(data, MADE_FOR_ONE) or not asks else draft
+    without = has_sign(data, WORKS_WITHOUT) or _elsewhere(WORKS_WITHOUT, project, file)
+    return replace(draft, confidence=Confidence.LOW) if has_sign(data, MADE_FOR_ONE) or not without else draft
 
 
 def _where_asked(draft: Draft, data: bytes, project: WorkspaceView | None, file: Path | None) -> Draft | None:

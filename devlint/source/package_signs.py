@@ -16,11 +16,17 @@ TRAINS = "a gradient that is zeroed"
 ASKS = "a test for accelerators"
 """It asks whether there is one, or has a switch that leaves it out: the package works without as well."""
 
+WORKS_WITHOUT = "a choice between accelerators and none"
+"""It asks for more than to seed, to free or to await what there is: what it does then goes on without."""
+
 MADE_FOR_ONE = "a library that needs an accelerator"
 """The file imports one or writes kernels, speaks to other accelerators by NCCL, or asserts that there is one."""
 
 STARTS_HERE = "processes that start on this machine"
-"""It starts one process for each accelerator itself, so that their ranks are indices."""
+"""It starts one process for each accelerator itself, or they meet at an address of this machine: ranks are indices."""
+
+SPAWNS = "processes that are started anew"
+"""Its processes do not inherit what the accelerator has of their parent: they may use it as any other process does."""
 
 SETS_CURRENT = "an accelerator that becomes the current one"
 """Its processes work each on the accelerator that they set, which `cuda` without an index means from then on."""
@@ -38,12 +44,24 @@ _PATTERNS = {
         rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("
         rb"|\bno[-_](?:cuda|gpu)\b|\buse_(?:cuda|gpu)\b"
     ),
+    WORKS_WITHOUT: re.compile(
+        rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("
+        rb"(?!\)\s*:\s+(?:torch\.|th\.)?(?:cuda|accelerator)\."
+        rb"(?:manual_seed|empty_cache|synchronize|ipc_collect|reset_|max_memory|memory_))"
+        rb"|\bno[-_](?:cuda|gpu)\b|\buse_(?:cuda|gpu)\b"
+    ),
     MADE_FOR_ONE: re.compile(
         rb"^\s*(?:import|from)\s+(?:apex|bitsandbytes|cupy|deepspeed|flash_attn|pycuda|spconv|tensorrt|vllm|xformers)\b"
         rb"|triton|tilelang|cutlass|nccl|assert torch\.cuda\.is_available|CUDAGraph|cpp_extension",
         re.M,
     ),
-    STARTS_HERE: re.compile(rb"\b(?:mp|multiprocessing)\.(?:spawn|start_processes)\("),
+    STARTS_HERE: re.compile(
+        rb"\b(?:mp|multiprocessing)\.(?:spawn|start_processes)\(|\btcp://(?:127\.0\.0\.1|localhost)\b"
+    ),
+    SPAWNS: re.compile(
+        rb"\b(?:set_start_method|get_context)\(\s*(?:method\s*=\s*)?['\"](?:spawn|forkserver)['\"]"
+        rb"|\bmultiprocessing_context\s*=\s*['\"](?:spawn|forkserver)['\"]"
+    ),
     TRAINS: re.compile(rb"\.zero_grad\("),
     SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
 }

@@ -50,10 +50,7 @@ def place():
 def test_low_where_the_package_sets_the_device_and_nobody_is_without(
     tmp_path: Path, text: str, sets: str, asks: str, confidence: Confidence
 ) -> None:
-    (tmp_path / "pyproject.toml").write_text("", "utf-8")
-    (tmp_path / "pkg").mkdir()
-    for name, written in {"__init__": "", "shifted": text, "start": sets, "places": asks}.items():
-        (tmp_path / "pkg" / f"{name}.py").write_text(written, "utf-8")
+    _write(tmp_path, text, sets, asks)
     assert _confidences(tmp_path) == [("pkg/shifted.py", confidence)]
 
 
@@ -65,7 +62,54 @@ def test_a_file_in_no_package_speaks_for_itself(tmp_path: Path, beside: str, con
     assert _confidences(tmp_path) == [("layers.py", confidence)]
 
 
-def _confidences(root: Path) -> list[tuple[str, Confidence]]:
-    settings = {"select": ["DEV302"], "min-confidence": "low"}
+def _write(root: Path, text: str, sets: str, asks: str) -> None:
+    (root / "pyproject.toml").write_text("", "utf-8")
+    (root / "pkg").mkdir()
+    for name, written in {"__init__": "", "shifted": text, "start": sets, "places": asks}.items():
+        (root / "pkg" / f"{name}.py").write_text(written, "utf-8")
+
+
+def _confidences(root: Path, code: str = "DEV302") -> list[tuple[str, Confidence]]:
+    settings = {"select": [code], "min-confidence": "low"}
     found = devlint.lint_paths([root], isolated=True, cwd=root, settings=settings)
     return [(one.place.path, one.confidence) for one in found]
+
+
+SEEDS = """\
+import torch
+
+
+def seed(number):
+    torch.manual_seed(number)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(number)
+"""
+GUARDED = """\
+import torch
+
+
+def padded(frames: torch.Tensor) -> torch.Tensor:
+    pads = torch.zeros(frames.shape)
+    if frames.is_cuda:
+        pads = pads.cuda()
+    return torch.cat([frames, pads])
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "confidence"), [(SEEDS, Confidence.LOW), (ASKS, Confidence.MEDIUM), (SEEDS + ASKS, Confidence.MEDIUM)]
+)
+def test_who_only_seeds_what_there_is_does_not_work_without(tmp_path: Path, asks: str, confidence: Confidence) -> None:
+    _write(tmp_path, SHIFTED, SETS, asks)
+    assert _confidences(tmp_path) == [("pkg/shifted.py", confidence)]
+
+
+@pytest.mark.parametrize(
+    ("sets", "asks", "confidence"),
+    [(SETS, "", Confidence.LOW), (SETS, ASKS, Confidence.HIGH), ("", "", Confidence.HIGH)],
+)
+def test_the_current_device_is_that_of_the_tensors(
+    tmp_path: Path, sets: str, asks: str, confidence: Confidence
+) -> None:
+    _write(tmp_path, GUARDED, sets, asks)
+    assert _confidences(tmp_path, "DEV310") == [("pkg/shifted.py", confidence)]

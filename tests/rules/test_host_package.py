@@ -179,3 +179,34 @@ def test_a_test_that_names_no_device_runs_what_it_defines_on_the_host(
     found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings={"min-confidence": "low"})
     confidences = {finding.code: finding.confidence for finding in found}
     assert (confidences["DEV501"], confidences["DEV502"]) == (confidence, confidence)
+
+
+SAMPLES = """\
+from torch.utils.data import Dataset
+
+
+class Samples(Dataset):
+    def __init__(self, images):
+        self.images = images
+
+    def __getitem__(self, index):
+        return self.images[index].cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "confidence"),
+    [
+        ("import torch\n\ntorch.multiprocessing.set_start_method('spawn')\n", Confidence.LOW),
+        ("def loader(of, data):\n    return of(data, multiprocessing_context='forkserver')\n", Confidence.LOW),
+        ("import torch\n\ntorch.multiprocessing.set_start_method('fork')\n", Confidence.MEDIUM),
+    ],
+)
+def test_workers_that_are_started_anew_may_use_accelerators(start: str, confidence: Confidence, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / "pkg").mkdir()
+    for name, text in {"__init__": "", "samples": SAMPLES, "start": start}.items():
+        (tmp_path / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    settings = {"select": ["DEV604"], "min-confidence": "low"}
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings=settings)
+    assert [finding.confidence for finding in found] == [confidence]

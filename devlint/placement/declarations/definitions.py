@@ -216,6 +216,11 @@ class FunctionInfo:
         return any(d.rsplit(".", 1)[-1] in _PROPERTIES for d in self.decorators)
 
     @property
+    def is_kernel(self) -> bool:
+        """Whether a compiler reads it that is not PyTorch's: ``tl.zeros`` in it makes no tensor."""
+        return any(d.split(".", 1)[0] in _KERNEL_LANGUAGES for d in self.decorators)
+
+    @property
     def keeps_signature(self) -> bool:
         """Whether no decorator may change what a call returns."""
         return all(d.rsplit(".", 1)[-1] in _TRANSPARENT for d in self.decorators)
@@ -223,6 +228,9 @@ class FunctionInfo:
 
 _PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "reify"})
 """Last parts of decorators that make an attribute of a method; ``lazy_property``: torch.distributions.utils."""
+
+_KERNEL_LANGUAGES = frozenset({"triton", "gluon", "tilelang", "numba"})
+"""Modules whose decorators compile a function for an accelerator (``triton.jit``, ``numba.cuda.jit``)."""
 
 _TRANSPARENT = frozenset(
     {

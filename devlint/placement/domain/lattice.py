@@ -167,7 +167,7 @@ def _relate_choice(choice: Choice, other: Device) -> Relation:
         pairs = (relate(choice.then, other.then), relate(choice.otherwise, other.otherwise))
         return _any_of(pairs)
     arms = (relate(choice.then, other), relate(choice.otherwise, other))
-    if is_device_choice(choice) and not isinstance(other, Known):
+    if (is_device_choice(choice) and not isinstance(other, Known)) or _is_default(choice, other):
         # The condition depends on the caller's device; a difference in one arm alone proves nothing.
         return _all_of(iter(arms))
     return _any_of(arms)
@@ -190,6 +190,13 @@ def is_device_choice(choice: Choice) -> bool:
         return True
     arms = (choice.then, choice.otherwise)
     return CPU in arms and any(isinstance(arm, Known) and not arm.on_cpu for arm in arms)
+
+
+def _is_default(choice: Choice, other: Device) -> bool:
+    """``device or "cpu"`` beside what the program put somewhere by a name: the CPU where nobody named a device."""
+    by_name = isinstance(other, SameAs) and other.symbol.anchor is Anchor.EXPRESSION
+    arms = (choice.then, choice.otherwise)
+    return by_name and choice.guard.kind is GuardKind.IS_NONE and CPU in arms and any(map(is_device_by_name, arms))
 
 
 def choose(guard: Guard | None, then: Device, otherwise: Device) -> Device:

@@ -285,7 +285,12 @@ def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) ->
     if not chosen or not all(isinstance(device, Known) for device in devices):
         return bool(chosen)
     # ``try_gpu(i)`` falls back if that accelerator does not exist; a device with that index is used only if it does.
-    return any(isinstance(leaf, Known) and leaf.index == SOME_INDEX for device in chosen for leaf in leaves(device))
+    # And where the other arm is on a device that is not known, so is what the condition asks about.
+    return any(leaf == UNKNOWN or _is_some_index(leaf) for device in chosen for leaf in leaves(device))
+
+
+def _is_some_index(device: Device) -> bool:
+    return isinstance(device, Known) and device.index == SOME_INDEX
 
 
 def _has_device_choice(device: Device) -> bool:

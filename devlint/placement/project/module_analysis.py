@@ -242,7 +242,8 @@ class ModuleAnalysis:
         if not self._queried:
             announce(interp, info)
         with self._noting_calls(self._tries_out(info)):
-            interp.run_definition(info.node)
+            if not info.is_kernel:
+                interp.run_definition(info.node)
         if self._queried:
             interp.keep_results()
         return interp

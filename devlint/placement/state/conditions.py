@@ -143,9 +143,10 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
     target = node.comparisons[0]
     operator = target.operator
     value = interp.evaluate(node)
-    if isinstance(operator, (cst.Is, cst.IsNot)) and _is_none(target.comparator):
+    if isinstance(operator, _SAME + _OTHER) and _is_none(target.comparator):
+        # No tensor and no module equals None: ``out == None`` asks what ``out is None`` does.
         condition = _none_test(interp, node.left, interp.evaluate_quietly(node.left))
-        return condition if isinstance(operator, cst.Is) else condition.flipped()
+        return condition if isinstance(operator, _SAME) else condition.flipped()
     framework = is_of_torch(node)
     if framework is not None:
         return Condition(framework, settled=True)
@@ -160,6 +161,10 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
                 guard = replace(guard, guard=replace(guard.guard, subject=told))
             return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, _asked(node.left), outcome))
     return _guarded(interp, node)
+
+
+_SAME = (cst.Is, cst.Equal)
+_OTHER = (cst.IsNot, cst.NotEqual)
 
 
 def _is_none(node: cst.BaseExpression) -> bool:

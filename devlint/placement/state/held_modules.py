@@ -37,9 +37,10 @@ def where_methods_put_it(interp: Interpreter, info: ClassInfo, name: str, module
         return module
     if came_in and any(method is interp.info or _brings_back(method, name) for _, method in moving):
         return module
-    moves = (step for one, method in moving if (step := _move_in(interp, one, method, name)) is not None)
-    step = next(moves, None)
-    return _held(info, name, module if step is None else replace(module, provenance=extend(module.provenance, step)))
+    moves = (moved for one, method in moving if (moved := _move_in(interp, one, method, name)) is not None)
+    move = next(moves, None)
+    provenance = module.provenance if move is None else extend(module.provenance, _step(move))
+    return _held(info, name, replace(module, provenance=provenance))
 
 
 def _comes_in(module: Module) -> bool:
@@ -48,13 +49,22 @@ def _comes_in(module: Module) -> bool:
     return given and not was_moved(module.provenance)
 
 
-def _move_in(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name: str) -> Step | None:
+def _move_in(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name: str) -> Moved | None:
     """The move of what an attribute holds, in a method that another one reads it after."""
     program = interp.program.holder(holder) or interp.program
     for event in program.events_of(method):
         if isinstance(event, Moved) and event.receiver_text == f"self.{name}" and event.moves and event.target != CPU:
-            return Step(StepKind.MOVED, event.node, event.scope, event.target, f".{event.method}()")
+            return event
     return None
+
+
+def _step(move: Moved) -> Step:
+    return Step(StepKind.MOVED, move.node, move.scope, move.target, f".{move.method}()")
+
+
+def _is_asked_for(move: Moved, name: str) -> bool:
+    """Whether a condition decides the move, ``if use_gpu:``, other than whether the attribute was stored before."""
+    return any(f"self.{name}" not in decided.guard.text for decided in move.arms)
 
 
 def _is_listed(info: ClassInfo, name: str) -> bool:
@@ -85,18 +95,20 @@ def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module
     if any(_brings_back(one, name) for parent in info.order for one in parent.methods.values()):
         return None
     placed: list[Module | Opaque] = []
+    asked_for = False
     for holder, method in methods:
         moved = _move_in(interp, holder, method, name) if _moves(method, name) else None
         for value in _kept_by(interp, holder, method, name):
             if moved is not None:
-                placed.append(_placed(value, moved))
+                placed.append(_placed(value, _step(moved)))
+                asked_for = asked_for or _is_asked_for(moved, name)
             elif isinstance(value, (Module, Opaque)) and is_set_as_device(value.device):
                 placed.append(value)
             elif value != NONE:
                 return None
     first = placed[0] if placed else None
     if isinstance(first, Module) and not first.assumed:
-        return first if is_accelerator(first.device) else _held(info, name, first)
+        return first if is_accelerator(first.device) and not asked_for else _held(info, name, first)
     if first is None or not was_moved(first.provenance) or not is_called_here(interp, name):
         return None
     return _held(info, name, Module(UNKNOWN, provenance=first.provenance))

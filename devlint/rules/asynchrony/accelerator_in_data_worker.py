@@ -61,6 +61,7 @@ def batches(images: Images, device: torch.device):
 - `__getitem__` returns nothing: a loader cannot collate that, so the program calls it by itself.
 - `__getitem__` of an IterableDataset: a loader iterates it, so the program indexes it by itself.
 - Tensors that a Dataset put on the accelerator in its constructor are only picked.
+- The package starts its processes anew, `set_start_method("spawn")`: low.
 
 ## Fix safety
 
@@ -81,7 +82,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft, DraftStep
+from devlint.drafts.draft import Draft, DraftStep, Premise
 from devlint.drafts.wording import device_of, quoted
 from devlint.finding import Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
@@ -198,6 +199,7 @@ class AcceleratorInDataWorker(Rule):
             "runs in forked processes; CUDA cannot be used there",
             confidence=self._confidence(event.scope, device),
             trace=(DraftStep(event.node, event.scope, "used here", describe(device)),),
+            premise=Premise.FORKS,
         )
 
     def _confidence(self, scope: Scope, device: Device) -> Confidence:

@@ -104,7 +104,8 @@ package brings what it keeps to `torch.get_default_device()`, where the docstrin
 the CPU, where the constructor of the object keeps what it was given on the CPU, where the function stands inside
 another one that does not return it, where the creation is at module level, and where the file hands a helper of its own
 CPU tensors only. It is low as well in tests, which run what they define where they leave it, unless the test names the
-accelerator itself, and where a notebook hands what it made to a module that it does not move. Which methods are called
+accelerator itself, where a notebook hands what it made to a module that it does not move, and where a method that names
+no device makes samples to export its own model with. Which methods are called
 in place of `forward` is known by their names only.
 """
 
@@ -139,6 +140,7 @@ from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
+from devlint.rules.creating.samples_for_exporters import makes_samples_for_an_exporter
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.creating.stored_beside import StoredBeside
 from devlint.rules.creating.told_in_another_call import ToldInAnotherCall
@@ -289,6 +291,11 @@ class CreationWithoutDevice(Rule):
     def _confidence(self, event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
         given = event.scope.qualname in self._of_plain_classes and _is_given_to(event.scope, theirs)
         if not given and _while_it_is_built(event, step, theirs):
+            return Confidence.LOW
+        symbols = [leaf.symbol for leaf in leaves(device_of(theirs.value) or CPU) if isinstance(leaf, SameAs)]
+        of_module = bool(symbols) and all(symbol.anchor is Anchor.MODULE for symbol in symbols)
+        if of_module and makes_samples_for_an_exporter(self._definitions.node_of(step.scope)):
+            # A model that exports itself, where it was loaded (fixture `exported`).
             return Confidence.LOW
         return _confidence(event, step, theirs)
 

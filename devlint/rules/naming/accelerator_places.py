@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -95,12 +95,29 @@ def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:
 def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Candidate, ...]]:
     """By class: the devices of the object itself, as `self.device`, to which one of its methods moves something."""
     found: dict[str, tuple[Candidate, ...]] = {}
+    definitions = tuple(definitions)
+    built_there = frozenset(_built_on_the_current(definitions))
     for one in definitions:
         owner = one.begun.scope.class_name if one.begun is not None else None
+        if owner in built_there:
+            continue
         own = tuple(replace(c, node=None) for c in one.in_use if c.name.startswith("self."))
         if owner is not None and own and one.begun is not None and one.begun.scope.setting is not Setting.CONSTRUCTION:
             found[owner] = (*found.get(owner, ()), *own)
     return found
+
+
+def _built_on_the_current(definitions: Iterable[Definition]) -> Iterator[str | None]:
+    """Classes, but for Modules, whose constructors bring parts to the current accelerator in any case.
+
+    Where there is none, or where another one is meant, nobody has such an object (fixture `built_there`).
+    """
+    for one in definitions:
+        owner = one.begun.owner if one.begun is not None else None
+        if owner is None or owner.is_module or one.begun is None or one.begun.scope.setting is not Setting.CONSTRUCTION:
+            continue
+        if any(place.sink == Sink.TRANSFER and not place.in_one_arm and not place.absent for place in one.places):
+            yield one.begun.scope.class_name
 
 
 def draft_of(

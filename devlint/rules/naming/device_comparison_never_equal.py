@@ -71,7 +71,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, HAS_A_DEVICE
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Value
 from devlint.placement.domain.lattice import Known
-from devlint.rules.naming.same_arms import come_to_the_same
+from devlint.rules.naming.same_arms import come_to_the_same, is_a_number
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ def _why_never(operator: str, other: Value, node: cst.BaseExpression) -> str | N
         return None
     if _is_string(other):
         return NO_STRING
+    if is_a_number(other):
+        return f"{quoted(node, 'the other side')} is a number, which a device never equals"
     if _spells_no_index(other, node):
         return f"{quoted(node, 'the other device')} has no index and {INDEXED_ONLY}"
     return None
@@ -209,7 +211,10 @@ def _repair(event: Compared, own: cst.BaseExpression, other: Value) -> Repair:
     left = code_of(own)
     operator = {"is": "==", "is not": "!="}.get(event.operator, event.operator)
     text = other.value if isinstance(other, Constant) else _type_of(other)
-    if operator in ("in", "not in"):
+    if is_a_number(other):
+        number = event.right_node if own is event.left_node else event.left_node
+        written = f"{left}.index {operator} {code_of(number)}"
+    elif operator in ("in", "not in"):
         indexed = isinstance(other, Container) and any(":" in str(getattr(i, "value", "")) for i in other.items)
         queried = f"str({left})" if indexed else f"{left}.type"
         written = f"{queried} {operator} {code_of(event.right_node)}"

@@ -47,7 +47,8 @@ def windowed(x: torch.Tensor) -> torch.Tensor:
 - The name that the answer is kept in is only asked for its type: `device.type == "cuda"`.
 - The tensor that was tested gets a type: `if x.is_cuda: x = x.type(torch.cuda.FloatTensor)` leaves it on its GPU. So
   does `y.type(x.type())` of what is on a GPU already; `y.type_as(x)` brings it to the very one.
-- In tests and benchmarks the confidence is low.
+- In tests and benchmarks the confidence is low, and in a package that sets the current accelerator in each of its
+  processes where nobody is on none (DEV302).
 
 ## Fix safety
 
@@ -72,7 +73,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import bare_creation, code_of, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName, Tensor, Truth
@@ -181,9 +182,10 @@ class GuardLosesIndex(LosesTheDevice):
             self._told_by_name.append(replace(draft, confidence=Confidence.MEDIUM))
 
     def finish(self) -> Iterable[Draft]:
-        yield from super().finish()
         # What becomes the current device is the one that the caller chose.
-        yield from () if self._by_name.sets_current else self._told_by_name
+        told_by_name = () if self._by_name.sets_current else self._told_by_name
+        for draft in (*super().finish(), *told_by_name):
+            yield replace(draft, premise=Premise.CALLERS_CHOOSE)
 
     def _note_contract(self, event: Moved) -> None:
         """A function that is named for the GPU moves what it made on the CPU: to the current one, not to its inputs."""

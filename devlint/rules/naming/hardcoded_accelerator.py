@@ -53,7 +53,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
 - The file brings modules, or what its functions are given, to the device of the settings: it is its place to work.
-- The method brings there what it is given as well, or its class brings itself or keeps that device.
+- The method brings there what it is given as well, or its class brings itself or keeps that device. The constructor of
+  a class that is no Module brings something there in any case: so does the rest of the class.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.

@@ -33,8 +33,16 @@ def come_to_the_same(event: Compared, begun: Begun | None, own: cst.BaseExpressi
         if isinstance(branch, (cst.If, cst.IfExp)) and branch.test is event.node:
             arms = (_statements(branch.body), _statements(branch.orelse))
             taken, left = arms if holds else (arms[1], arms[0])
+            if taken is not None and is_a_number(other):
+                # What is the current device already may be set again (fixture `numbers`).
+                taken = [line for line in taken if f"cuda.set_device({code_of(own)})" not in line]
             return taken is not None and left is not None and _without_moves(taken, device, code_of(own)) == left
     return False
+
+
+def is_a_number(value: Value) -> bool:
+    """Whether it is the index of the current accelerator, as ``torch.cuda.current_device()`` gives it."""
+    return isinstance(value, DeviceName) and value.text == "torch.cuda.current_device()"
 
 
 def _named(value: Value) -> str | None:

@@ -58,6 +58,7 @@ class Tower(nn.Module):
   module are registered there.
 - A method other than the constructor builds them where it is told, or where the data is.
 - They are put on the device that the object keeps, as its inputs are: `Layer().to(self.device)`.
+- Each wraps a layer of a part that is registered, `Block(layer)`, and makes none of its own for sure: low.
 - The class is no module.
 
 ## Fix safety
@@ -93,6 +94,7 @@ from devlint.rules.rule import Rule
 from devlint.rules.state.layers_of_its_own import are_layers_of_its_own, freezes
 from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
+from devlint.rules.state.wrapped_parts import wraps_a_part
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -215,11 +217,13 @@ class UnregisteredModule(Rule):
             likely = _likely_kept(fact.value)
             if _are_of_any_class(fact.value) and hold_nothing_by_name(fact.name):
                 likely = False
+            wrapped = modules and all(wraps_a_part(one, facts.info) for one in modules)
             if kept:
                 draft = _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
                 # What a caller hands over as a list, by the annotation, may be a list that registers.
                 handed_in = modules and all(map(_is_handed_in, modules))
-                yield replace(draft, confidence=Confidence.MEDIUM) if handed_in else draft
+                confidence = Confidence.LOW if wrapped else Confidence.MEDIUM if handed_in else draft.confidence
+                yield replace(draft, confidence=confidence)
             elif likely:
                 draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, readers)
                 yield replace(draft, confidence=Confidence.MEDIUM)
@@ -228,7 +232,8 @@ class UnregisteredModule(Rule):
                 assumed = DraftStep(fact.node, fact.scope, CONVENTIONS[NAMED_LAYERS], passes_on=False)
                 yield replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, assumed))
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
-                yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
+                draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
+                yield replace(draft, confidence=Confidence.LOW) if wrapped else draft
 
 
 def _untrained(info: ClassInfo, fact: AttributeFact, readers: frozenset[str]) -> Draft:
