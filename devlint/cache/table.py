@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
 from devlint.cache.reading import parsed, read_sealed, sealed
-from devlint.source.dependencies import RecordedFile
+from devlint.source.dependencies import Extent, RecordedFile
 from devlint.source.word_search import ends_alike
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Search(NamedTuple):
     mention: str
 
 
-EntryDependencies = tuple[list[int], list[int], int, list[int]]
+EntryDependencies = tuple[list[int], list[int], Extent, list[int]]
 
 
 class DependencyTable:
@@ -102,8 +102,8 @@ class DependencyTable:
         """Of the files, in characters."""
         self.searches = _Numbered[Search]()
         self.of: dict[str, EntryDependencies] = {}
-        """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
-        characters; and the numbers of its searches for words."""
+        """For each entry: the numbers of its dependencies; its files of which every byte counts; how much it
+        has read of files of the present sizes; and the numbers of its searches for words."""
         if read is not None:
             names = list(read["words"])
             self.files = _Numbered(read["files"])
@@ -111,7 +111,10 @@ class DependencyTable:
             self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
             self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
             self.searches = _Numbered(Search(*row) for row in read["searches"])
-            self.of = {name: tuple(row) for name, row in read["of"].items()}
+            self.of = {
+                name: (numbers, exact, Extent(*extent), searches)
+                for name, (numbers, exact, extent, searches) in read["of"].items()
+            }
 
     def add(self, name: str, state: RecordedFile, size: int) -> int:
         """The number of a dependency on a file, which has this size now."""
@@ -165,10 +168,10 @@ class DependencyTable:
             name: (
                 [again[n] for n in numbers],
                 [table.files.number(self.files.all[n]) for n in exact],
-                limit,
+                extent,
                 [table.searches.number(self.searches.all[n]) for n in searches],
             )
-            for name, (numbers, exact, limit, searches) in self.of.items()
+            for name, (numbers, exact, extent, searches) in self.of.items()
         }
         return table
 
