@@ -105,9 +105,9 @@ class Session:
     def _states_of(self, known: DependencyTable, name: str) -> dict[str, RecordedFile]:
         found: dict[str, RecordedFile] = {}
         for number in set((known.of.get(name) or self._dropped.get(name) or ([],))[0]) - self._stale:
-            file, parts, fingerprint = known.dependencies.all[number]
-            path = self._absolute(known.files.all[file])
-            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts.all[parts], fingerprint)
+            one = known.dependencies.all[number]
+            path = self._absolute(known.files.all[one.file])
+            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts_of(one), one.fingerprint)
         return found
 
     def _report(self, task: FileTask) -> FileReport | None:

@@ -96,7 +96,9 @@ class DependencyTable:
 
     def __init__(self, read: Any) -> None:
         self.files = _Numbered[str]()
-        self.parts = _Numbered[tuple[str, ...]]()
+        self._words = _Numbered[str]()
+        """The parts of files, of which few are named: those that an entry rests on are numbers."""
+        self._parts = _Numbered[tuple[int, ...]]()
         self.dependencies = _Numbered[FileDependency]()
         self.sizes: list[int] = []
         """Of the files, in characters."""
@@ -105,10 +107,10 @@ class DependencyTable:
         """For each entry: the numbers of its dependencies; its files of which every byte counts; how much it
         has read of files of the present sizes; and the numbers of its searches for words."""
         if read is not None:
-            names = list(read["words"])
+            self._words = _Numbered(read["words"])
             self.files = _Numbered(read["files"])
             self.sizes = list(read["sizes"])
-            self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
+            self._parts = _Numbered(map(tuple, read["parts"]))
             self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
             self.searches = _Numbered(Search(*row) for row in read["searches"])
             self.of = {
@@ -121,7 +123,12 @@ class DependencyTable:
         file = self.files.number(name)
         self.sizes += [0] * (file + 1 - len(self.sizes))
         self.sizes[file] = size
-        return self.dependencies.number(FileDependency(file, self.parts.number(state.parts), state.fingerprint))
+        parts = self._parts.number(tuple(map(self._words.number, state.parts)))
+        return self.dependencies.number(FileDependency(file, parts, state.fingerprint))
+
+    def parts_of(self, dependency: FileDependency) -> tuple[str, ...]:
+        """The parts of a file that a dependency is on."""
+        return tuple(self._words.all[number] for number in self._parts.all[dependency.parts])
 
     def on(self, files: Collection[int]) -> set[int]:
         """The dependencies on these files."""
@@ -146,7 +153,7 @@ class DependencyTable:
     def holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
         """Whether the parts that a dependency is on have the recorded fingerprint."""
         fingerprint = recorded.fingerprint
-        return bool(fingerprint) and now is not None and now.of(self.parts.all[recorded.parts]) == fingerprint
+        return bool(fingerprint) and now is not None and now.of(self.parts_of(recorded)) == fingerprint
 
     def files_of(self, entry: str) -> list[int]:
         """The files that an entry depends on."""
@@ -161,9 +168,9 @@ class DependencyTable:
         """The same table with the dependencies of these numbers alone."""
         table, again = DependencyTable(None), dict[int, int]()
         for number in sorted(used):
-            file, parts, fingerprint = self.dependencies.all[number]
-            state = RecordedFile("", parts=self.parts.all[parts], fingerprint=fingerprint)
-            again[number] = table.add(self.files.all[file], state, self.sizes[file])
+            one = self.dependencies.all[number]
+            state = RecordedFile("", parts=self.parts_of(one), fingerprint=one.fingerprint)
+            again[number] = table.add(self.files.all[one.file], state, self.sizes[one.file])
         table.of = {
             name: (
                 [again[n] for n in numbers],
@@ -176,12 +183,11 @@ class DependencyTable:
         return table
 
     def _written(self) -> dict[str, Any]:
-        words = dict[str, int]()
         return {
             "files": self.files.all,
             "sizes": self.sizes,
-            "parts": [[words.setdefault(part, len(words)) for part in parts] for parts in self.parts.all],
-            "words": list(words),
+            "parts": self._parts.all,
+            "words": self._words.all,
             "dependencies": self.dependencies.all,
             "searches": self.searches.all,
             "of": self.of,
