@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.cache.contents import Contents, Stamp
-from devlint.cache.entries import Entry, answered, fits, key_of, report_of
+from devlint.cache.entries import Entry, answered, key_of, report_of
 from devlint.cache.packs import Packs
 from devlint.cache.table import DependencyTable
 from devlint.cache.verification import Verifier
@@ -70,7 +70,7 @@ class EarlierResults:
         """Whether an entry that holds now may be another one there. ``name`` makes the table's names of paths."""
         if self._tree.has_other_files or entry not in known.of:
             return True  # what an import means may be another file: the packs are asked
-        dependencies, exact, limit, searches = known.of[entry]
+        dependencies, exact, extent, searches = known.of[entry]
         changed = self._changed_files(known, name)
         if not changed.keys().isdisjoint(exact) or not self._other_ends(known, name).isdisjoint(searches):
             return True
@@ -78,7 +78,7 @@ class EarlierResults:
             return True
         files = known.files_of(entry)
         then = (found.size if (found := changed.get(file)) is not None else known.sizes[file] for file in files)
-        return not fits(zip((known.sizes[file] for file in files), then, strict=True), limit)
+        return extent.after(zip((known.sizes[file] for file in files), then, strict=True)) is None
 
     def _other_ends(self, known: DependencyTable, name: Callable[[str], str]) -> set[int]:
         """The searches that may have ended otherwise then."""

@@ -13,7 +13,7 @@ from devlint.cache.rows import Row, finding_row, read_finding
 from devlint.cache.verbatim import files_placed_in, quotes_comment
 from devlint.pipeline.path_symbols import relative, symbolic
 from devlint.pipeline.task import FileReport, FileTask, Record
-from devlint.source.dependencies import RecordedFile
+from devlint.source.dependencies import Extent, RecordedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Entry:
     """The files whose programs were read."""
     exact: frozenset[str]
     """Those of them of which every byte is a dependency, not only the program."""
-    character_limit: int
-    """Of other files; beyond it further ones were not read."""
+    extent: Extent
+    """How much of other files was read."""
     located: tuple[tuple[str, str, str | None], ...]
     packages: tuple[tuple[str, bool], ...]
     mentions: tuple[tuple[str, str, str], ...]
@@ -52,7 +52,7 @@ class Entry:
         return cls(
             parsed=parsed,
             exact=frozenset(exact),
-            character_limit=record.character_limit,
+            extent=record.extent,
             located=tuple(
                 (name(directory), module, None if found is None else name(found))
                 for (directory, module), found in sorted(dependencies.located.items())
@@ -81,7 +81,7 @@ class Entry:
                 for file, digest, in_project, size, parts, fingerprint in found["parsed"]
             ),
             exact=frozenset(found["exact"]),
-            character_limit=found["limit"],
+            extent=Extent(*found["extent"]),
             located=tuple((directory, module, where) for directory, module, where in found["located"]),
             packages=tuple((path, bool(answer)) for path, answer in found["packages"]),
             mentions=tuple((path, word, where) for path, word, where in found["mentions"]),
@@ -95,7 +95,7 @@ class Entry:
             {
                 "parsed": [[file, *state] for file, state in self.parsed],
                 "exact": sorted(self.exact),
-                "limit": self.character_limit,
+                "extent": self.extent,
                 "located": self.located,
                 "packages": self.packages,
                 "mentions": self.mentions,
@@ -114,15 +114,6 @@ class Entry:
 
     def findings(self) -> Iterable[Any]:
         return map(read_finding, self.outcome[0])
-
-
-def fits(sizes: Iterable[tuple[int, int]], limit: int) -> bool:
-    """Whether the same files are read as before, given pairs of their sizes then and now.
-
-    Once the limit is reached, the size of each file decides which others are not read.
-    """
-    pairs = list(sizes)
-    return all(then == now for then, now in pairs) or all(sum(total) < limit for total in zip(*pairs, strict=True))
 
 
 def key_of(task: FileTask, digest: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from devlint.cache.contents import Contents, existing, markers, python_files
 from devlint.cache.earlier import EarlierResults
-from devlint.cache.entries import Entry, answered, fits, key_of, report_of
+from devlint.cache.entries import Entry, answered, key_of, report_of
 from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
@@ -105,9 +105,9 @@ class Session:
     def _states_of(self, known: DependencyTable, name: str) -> dict[str, RecordedFile]:
         found: dict[str, RecordedFile] = {}
         for number in set((known.of.get(name) or self._dropped.get(name) or ([],))[0]) - self._stale:
-            file, parts, fingerprint = known.dependencies.all[number]
-            path = self._absolute(known.files.all[file])
-            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts.all[parts], fingerprint)
+            one = known.dependencies.all[number]
+            path = self._absolute(known.files.all[one.file])
+            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts_of(one), one.fingerprint)
         return found
 
     def _report(self, task: FileTask) -> FileReport | None:
@@ -189,15 +189,17 @@ class Session:
         }
         stale = self._stale = known.stale(changed)
         ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
-        before, others = list(known.sizes), known.on(changed)
-        for number, now in changed.items():
-            known.sizes[number] = now.size if now is not None else 0
+        before, others = {number: known.sizes[number] for number in changed}, known.on(changed)
+        for number, found in changed.items():
+            known.sizes[number] = found.size if found is not None else 0
         for name in list(self._table.entries):
-            dependencies, exact, limit, searches = known.of[name]
+            dependencies, exact, extent, searches = known.of[name]
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
-            if not outdated and not others.isdisjoint(dependencies):
-                sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
-                outdated = not fits(sizes, limit)
+            if not outdated and (resized := others.intersection(dependencies)):
+                files = {known.dependencies.all[number].file for number in resized}
+                left = extent.after((before[file], known.sizes[file]) for file in files)
+                outdated = left is None
+                known.of[name] = dependencies, exact, left or extent, searches
             if outdated or not ends.isdisjoint(searches):
                 self._outdated[name] = self._table.entries.pop(name)
                 self._dropped[name] = known.of.pop(name)
@@ -239,20 +241,25 @@ class Session:
         self._changed = True
         known = self._known_dependencies()
         numbers: list[int] = []
+        sizes: list[tuple[int, int]] = []
         for file, state in entry.parsed:
             path = absolute(file, task.base)
             now = self._contents.file(path)
             if record is not None and now != state.digest:
                 return None  # it changed under our hands: the packs know what belongs together
             found = self._verification().fingerprints_of(path, now) if now != state.digest else None
-            numbers.append(known.add(self._name(path), state, found.size if found is not None else state.size))
+            sizes.append((state.size, found.size if found is not None else state.size))
+            numbers.append(known.add(self._name(path), state, sizes[-1][1]))
         exact = [
             known.dependencies.all[n].file
             for n, (file, _) in zip(numbers, entry.parsed, strict=True)
             if file in entry.exact
         ]
         searches = [known.searches.number(self._search(task.base, *row)) for row in entry.mentions]
-        known.of[name] = (numbers, exact, entry.character_limit, searches)
+        extent = entry.extent.after(sizes)
+        if extent is None:
+            return None
+        known.of[name] = (numbers, exact, extent, searches)
         result: Any = 0 if entry.is_empty else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
         return with_display_paths(report, task)

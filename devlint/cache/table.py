@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
 from devlint.cache.reading import parsed, read_sealed, sealed
-from devlint.source.dependencies import RecordedFile
+from devlint.source.dependencies import Extent, RecordedFile
 from devlint.source.word_search import ends_alike
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Search(NamedTuple):
     mention: str
 
 
-EntryDependencies = tuple[list[int], list[int], int, list[int]]
+EntryDependencies = tuple[list[int], list[int], Extent, list[int]]
 
 
 class DependencyTable:
@@ -96,29 +96,39 @@ class DependencyTable:
 
     def __init__(self, read: Any) -> None:
         self.files = _Numbered[str]()
-        self.parts = _Numbered[tuple[str, ...]]()
+        self._words = _Numbered[str]()
+        """The parts of files, of which few are named: those that an entry rests on are numbers."""
+        self._parts = _Numbered[tuple[int, ...]]()
         self.dependencies = _Numbered[FileDependency]()
         self.sizes: list[int] = []
         """Of the files, in characters."""
         self.searches = _Numbered[Search]()
         self.of: dict[str, EntryDependencies] = {}
-        """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
-        characters; and the numbers of its searches for words."""
+        """For each entry: the numbers of its dependencies; its files of which every byte counts; how much it
+        has read of files of the present sizes; and the numbers of its searches for words."""
         if read is not None:
-            names = list(read["words"])
+            self._words = _Numbered(read["words"])
             self.files = _Numbered(read["files"])
             self.sizes = list(read["sizes"])
-            self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
+            self._parts = _Numbered(map(tuple, read["parts"]))
             self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
             self.searches = _Numbered(Search(*row) for row in read["searches"])
-            self.of = {name: tuple(row) for name, row in read["of"].items()}
+            self.of = {
+                name: (numbers, exact, Extent(*extent), searches)
+                for name, (numbers, exact, extent, searches) in read["of"].items()
+            }
 
     def add(self, name: str, state: RecordedFile, size: int) -> int:
         """The number of a dependency on a file, which has this size now."""
         file = self.files.number(name)
         self.sizes += [0] * (file + 1 - len(self.sizes))
         self.sizes[file] = size
-        return self.dependencies.number(FileDependency(file, self.parts.number(state.parts), state.fingerprint))
+        parts = self._parts.number(tuple(map(self._words.number, state.parts)))
+        return self.dependencies.number(FileDependency(file, parts, state.fingerprint))
+
+    def parts_of(self, dependency: FileDependency) -> tuple[str, ...]:
+        """The parts of a file that a dependency is on."""
+        return tuple(self._words.all[number] for number in self._parts.all[dependency.parts])
 
     def on(self, files: Collection[int]) -> set[int]:
         """The dependencies on these files."""
@@ -143,7 +153,7 @@ class DependencyTable:
     def holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
         """Whether the parts that a dependency is on have the recorded fingerprint."""
         fingerprint = recorded.fingerprint
-        return bool(fingerprint) and now is not None and now.of(self.parts.all[recorded.parts]) == fingerprint
+        return bool(fingerprint) and now is not None and now.of(self.parts_of(recorded)) == fingerprint
 
     def files_of(self, entry: str) -> list[int]:
         """The files that an entry depends on."""
@@ -158,27 +168,26 @@ class DependencyTable:
         """The same table with the dependencies of these numbers alone."""
         table, again = DependencyTable(None), dict[int, int]()
         for number in sorted(used):
-            file, parts, fingerprint = self.dependencies.all[number]
-            state = RecordedFile("", parts=self.parts.all[parts], fingerprint=fingerprint)
-            again[number] = table.add(self.files.all[file], state, self.sizes[file])
+            one = self.dependencies.all[number]
+            state = RecordedFile("", parts=self.parts_of(one), fingerprint=one.fingerprint)
+            again[number] = table.add(self.files.all[one.file], state, self.sizes[one.file])
         table.of = {
             name: (
                 [again[n] for n in numbers],
                 [table.files.number(self.files.all[n]) for n in exact],
-                limit,
+                extent,
                 [table.searches.number(self.searches.all[n]) for n in searches],
             )
-            for name, (numbers, exact, limit, searches) in self.of.items()
+            for name, (numbers, exact, extent, searches) in self.of.items()
         }
         return table
 
     def _written(self) -> dict[str, Any]:
-        words = dict[str, int]()
         return {
             "files": self.files.all,
             "sizes": self.sizes,
-            "parts": [[words.setdefault(part, len(words)) for part in parts] for parts in self.parts.all],
-            "words": list(words),
+            "parts": self._parts.all,
+            "words": self._words.all,
             "dependencies": self.dependencies.all,
             "searches": self.searches.all,
             "of": self.of,

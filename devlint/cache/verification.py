@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.cache.contents import Contents
-from devlint.cache.entries import Entry, fits
+from devlint.cache.entries import Entry
 from devlint.pipeline.path_symbols import absolute
 from devlint.source.dependencies import Dependencies
 from devlint.source.tree import Tree
@@ -63,7 +63,7 @@ class Verifier:
             if recorded.in_project and self._in_project(path) != recorded.in_project:
                 return False
             sizes.append((recorded.size, size))
-        return fits(sizes, entry.character_limit)
+        return entry.extent.after(sizes) is not None
 
     def fingerprints_of(self, path: str, digest: str) -> PartFingerprints | None:
         """The fingerprints of the parts of a file's present content; None where there is no program in it."""

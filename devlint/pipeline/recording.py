@@ -5,7 +5,7 @@ from __future__ import annotations
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.task import FileReport, Record
 from devlint.source.decoding import Source, Unreadable, content_digest
-from devlint.source.dependencies import Dependencies
+from devlint.source.dependencies import Dependencies, Extent
 from devlint.source.gate import Refusal
 from devlint.source.suppression import has_directives, read_suppressions
 
@@ -19,7 +19,7 @@ def record_of(result: LintResult, source: Source, dependencies: Dependencies, re
         refusal=result.refusal,
         has_directives=has_directives(read_suppressions(source.text, source.segments)),
         dependencies=dependencies,
-        character_limit=_character_limit() if dependencies.parsed else 0,
+        extent=dependencies.extent(_character_limit()) if dependencies.parsed else Extent(),
         report=report,
         scopes=result.scopes,
         leads_back=result.leads_back,
@@ -29,7 +29,7 @@ def record_of(result: LintResult, source: Source, dependencies: Dependencies, re
 def record_of_unreadable(data: bytes, error: Unreadable, dependencies: Dependencies, report: FileReport) -> Record:
     """The record of a file whose bytes could not be decoded."""
     refusal = Refusal(False, error.message, error.line, 1)
-    return Record(content_digest(data).hex(), (), refusal, False, dependencies, 0, report)
+    return Record(content_digest(data).hex(), (), refusal, False, dependencies, Extent(), report)
 
 
 def _character_limit() -> int:

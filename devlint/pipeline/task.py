@@ -13,7 +13,7 @@ from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.pipeline.earlier_uses import EarlierUses
-    from devlint.source.dependencies import Dependencies, RecordedFile
+    from devlint.source.dependencies import Dependencies, Extent, RecordedFile
     from devlint.source.gate import Refusal
     from devlint.source.kept_programs import Shelf
 
@@ -107,8 +107,8 @@ class Record:
     has_directives: bool
     """Whether the file has a suppression comment for devlint: then another selection may report it as unused."""
     dependencies: Dependencies
-    character_limit: int
-    """Characters of other files beyond which further ones are not read; 0 if none was read."""
+    extent: Extent
+    """How much of other files was read."""
     report: FileReport
     """The report under the settings of this run."""
     scopes: frozenset[str] = frozenset()

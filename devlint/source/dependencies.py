@@ -8,7 +8,7 @@ Of another file not the whole is a dependency but those *parts* of it that were 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,29 @@ class RecordedFile(NamedTuple):
     """Of these parts; empty where there is no program."""
 
 
+class Extent(NamedTuple):
+    """How much of other files an analysis has read, in characters. From some size on it reads no further ones."""
+
+    limit: int = 0
+    """That size."""
+    read: int = 0
+    """The most that it had read when it read further."""
+    refused: int = 0
+    """The least that it had read when it did not; 0 if there was nothing that it left out."""
+
+    def after(self, sizes: Iterable[tuple[int, int]]) -> Extent | None:
+        """The extent where files have other sizes, given pairs of then and now; None if other files may be read there.
+
+        Which of them had been read by when is not known: what is left of both margins is the least that it may be.
+        """
+        change = sum(abs(now - then) for then, now in sizes)
+        if not change:
+            return self
+        read, refused = self.read + change, self.refused - change if self.refused else 0
+        stays = read < self.limit and (not self.refused or refused >= self.limit)
+        return Extent(self.limit, read, refused) if stays else None
+
+
 @dataclass(slots=True)
 class Dependencies:
     """Queries of the tree with their answers. Paths are absolute."""
@@ -49,6 +72,8 @@ class Dependencies:
     mentions: dict[tuple[str, str], str] = field(default_factory=dict)
     """A file and a word: another file of its package that has it; empty if none has, the file itself if it is in no
     package."""
+    counted: set[tuple[int, int]] = field(default_factory=set)
+    """Of each pass, what :class:`Extent` has of it."""
     probed: set[str] = field(default_factory=set)
     """The directories in which a path was looked up by its name."""
     rooted: set[str] = field(default_factory=set)
@@ -61,6 +86,11 @@ class Dependencies:
             answers.add(key)
         else:
             answers.setdefault(key, answer)
+
+    def extent(self, limit: int) -> Extent:
+        """How much was read in all passes."""
+        refused = [least for _, least in self.counted if least]
+        return Extent(limit, max((most for most, _ in self.counted), default=0), min(refused, default=0))
 
     def settle(self) -> None:
         """Ends the recording: the parts that were read, and their fingerprint, go to the files."""

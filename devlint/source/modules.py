@@ -39,6 +39,8 @@ class ModuleFinder:
         self._tree = tree
         self._probe = probe
         self._roots = _roots(file, configured, tree)
+        self.looks_in = os.pathsep.join(map(str, (self._directory, *self._roots)))
+        """Two that look in the same directories find the same."""
 
     def locate(self, name: str) -> Path | None:
         """The file or package directory of a dotted module name; leading dots count from the importing file.

@@ -44,6 +44,9 @@ class ProjectFiles(Generic[Index]):
         self._note = note
         self._states: dict[Path, tuple[RecordedFile, Fingerprints | None]] = {}
         self._finders: dict[Path, ModuleFinder] = {}
+        self._located: dict[tuple[str, str], tuple[Path | None, frozenset[str]]] = {}
+        """By what a finder looks in and a name: what it means there, and the directories that were looked into."""
+        self._looked_into: set[str] = set()
         self._rooted: set[str] = set()
         self.watched = False
         """Whether a path was read that may differ in the tree that findings are compared with."""
@@ -99,13 +102,20 @@ class ProjectFiles(Generic[Index]):
             self.ask(importer)
             finder = ModuleFinder(importer, self._configured, self._library.tree, self._probe)
             self._finders[importer] = finder
-        found = finder.locate(name)
+        known = self._located.get((finder.looks_in, name))
+        if known is None:
+            self._looked_into = set()
+            known = finder.locate(name), frozenset(self._looked_into)
+            self._located[finder.looks_in, name] = known
+        found, looked_into = known
+        for directory in looked_into:
+            self._note("probed", directory, True)
         self._note("located", (str(importer.parent), name), None if found is None else str(found))
         return found
 
     def _probe(self, path: str) -> None:
         self._ask(path)
-        self._note("probed", os.path.dirname(path), True)
+        self._looked_into.add(os.path.dirname(path))
 
     def mentioned_elsewhere(self, file: Path, name: str) -> bool:
         """Whether another file of the package has the word or sign ``name``; one that is in no package may be."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import devlint.placement.project.workspace
 from devlint.cache.place import NAME
 from devlint.cache.reading import sealed
 from tests.cache.conftest import HELPER, LOOSE, Project
@@ -54,6 +55,24 @@ def test_words_about_a_helper_recompute_nothing_but_the_helper(project: Project,
     project.replace("pkg/helper.py", "class Base(torch.nn.Module)", "class Base(torch.nn.Module, object)")
     project.agrees()
     assert project.analysed == ["pkg/helper.py", "pkg/loose.py", "pkg/net.py"]
+
+
+def test_a_file_that_reads_as_much_as_it_may_is_known_until_it_may_read_others(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devlint.placement.project.workspace, "MAX_CHARACTERS_READ", len(HELPER) - 20)
+    project.write("pkg/later.py", HELPER)
+    project.replace("pkg/net.py", "import Base, make", "import Base, make\nfrom pkg.later import make as more")
+    project.replace("pkg/net.py", "make(3)", "make(3) + more(3)")
+    project.lint()
+    for comment in ("# a", "# b"):
+        project.replace("pkg/helper.py", "    return 2\n", f"    return 2  {comment}\n")
+        project.agrees()
+        assert project.analysed == ["pkg/helper.py"]
+        project.replace("pkg/helper.py", f"  {comment}", "")
+    project.replace("pkg/helper.py", "\n\ndef scale():\n    return 2\n", "")
+    project.agrees()
+    assert "pkg/net.py" in project.analysed
 
 
 def test_a_line_of_a_helper_that_a_finding_tells_is_told_right(project: Project) -> None:

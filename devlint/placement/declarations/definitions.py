@@ -17,7 +17,7 @@ from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.names_read import bound_names, loop_variables, reads_of_names
 from devlint.placement.declarations.self_attributes import calls_of_attributes, own_names, stored_expressions
-from devlint.placement.syntax.nodes import FunctionNode, descend
+from devlint.placement.syntax.nodes import FunctionNode, descend, names_in
 from devlint.semantics import library_models
 from devlint.source.dependency_parts import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
@@ -135,7 +135,7 @@ class FunctionInfo:
         """Every name that stands in the body, read once: each call of the definition asks for some."""
         body = self.node.body
         if self._names is None:
-            self._names = frozenset(child.value for child in descend(body) if type(child) is cst.Name)
+            self._names = frozenset(names_in(body))
         return self._names
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import libcst as cst
 
 from devlint.placement.declarations.imports import imported_names
-from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, names_in
 
 
 def reads_of_names(node: FunctionNode) -> Mapping[str, int]:
@@ -27,11 +27,6 @@ def loop_variables(node: FunctionNode) -> frozenset[str]:
     return frozenset(name for child in inner_nodes(node) if type(child) is cst.For for name in names_in(child.target))
 
 
-def names_in(node: cst.CSTNode) -> Iterator[str]:
-    """The names that stand in it."""
-    return (part.value for part in descend(node) if type(part) is cst.Name)
-
-
 def bound_names(node: FunctionNode) -> frozenset[str] | None:
     """The names that a node of the definition, or of one inside of it, binds or may bind; None where it may any."""
     bound: set[str] = set()
@@ -43,12 +38,12 @@ def bound_names(node: FunctionNode) -> frozenset[str] | None:
     return frozenset(bound)
 
 
-def _bound_by(node: cst.CSTNode) -> Iterator[str] | tuple[str, ...] | None:
+def _bound_by(node: cst.CSTNode) -> Iterable[str] | None:
     match node:
         case cst.Param() | cst.FunctionDef() | cst.ClassDef() | cst.NameItem():
             return (node.name.value,)
         case cst.Assign():
-            return (name for target in node.targets for name in names_in(target.target))
+            return {name for target in node.targets for name in names_in(target.target)}
         case cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
             return names_in(node.target)
         case cst.AsName() | cst.MatchAs() | cst.MatchStar() | cst.MatchMapping():

@@ -35,6 +35,9 @@ lost four true findings.
 PARSED = "parsed"
 """The kind of fact that a file was parsed; its value is the parsed file, with its ``size`` in characters."""
 
+COUNTED = "counted"
+"""How many characters were read when the last file was read and when the first was not, 0 if there was none."""
+
 
 class ParsedFile(Protocol):
     @property
@@ -268,6 +271,10 @@ class WorkspaceView:
         self._analysis: ModuleAnalysis | None = None
         self._recorded = 0
         self._read = 0
+        self._most_read = 0
+        """When something was read further."""
+        self._least_refused = 0
+        """When something was not, for the first time."""
         workspace.memo.begin()
 
     @property
@@ -294,6 +301,7 @@ class WorkspaceView:
     def dissolve(self) -> None:
         """Drop the analysis; those of other files stay, unless the workspace is its own (``alone``)."""
         self._count()
+        self._record(COUNTED, (self._most_read, self._least_refused), True)
         if self._analysis is not None:
             self._workspace.unregister(self._analysis)
             self._analysis.dissolve()
@@ -323,11 +331,20 @@ class WorkspaceView:
 
     def look_up(self, importer: Path, name: str) -> Value | None:
         """The value of a qualified name that ``importer`` imports; None if it is not the project's."""
-        return self._workspace.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
+        return self._workspace.look_up(importer, name) if self._reads_on() else None
 
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module of the project."""
-        return self._workspace.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
+        return self._workspace.member(module, name) if self._reads_on() else None
+
+    def _reads_on(self) -> bool:
+        """Whether the analysis has read less than it may."""
+        read = self._count()
+        if read < MAX_CHARACTERS_READ:
+            self._most_read = read
+            return True
+        self._least_refused = self._least_refused or read
+        return False
 
     def _count(self) -> int:
         """Characters of other files that the analysis depends on so far."""

@@ -32,7 +32,7 @@ from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
-from devlint.placement.syntax.nodes import code_of, descend, path_of
+from devlint.placement.syntax.nodes import code_of, names_in, path_of
 from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -268,6 +268,6 @@ def _symbol_of(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
 def _versioned(interp: Interpreter, node: cst.BaseExpression, text: str) -> str:
     """The text with the versions of its names, so that rebinding a name gives another condition."""
     versions = interp.state.versions
-    names = sorted({n.value for n in descend(node) if type(n) is cst.Name}) if versions else ()
-    marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
+    rebound = sorted(versions.keys() & names_in(node)) if versions else ()
+    marks = ",".join(f"{name}{versions[name]}" for name in rebound)
     return f"{interp.scope.qualname}:{text}@{marks}"

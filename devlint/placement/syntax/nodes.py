@@ -194,6 +194,32 @@ def inner_nodes(node: cst.CSTNode, *, into_definitions: bool = True) -> list[cst
     return found
 
 
+def names_in(node: cst.CSTNode) -> set[str]:
+    """The names that stand in it, those of attributes and keywords as well."""
+    if type(node) is cst.Name:
+        return {node.value}
+    fields_of = _FIELDS
+    found: set[str] = set()
+    stack = [node]
+    pop, push, add = stack.pop, stack.append, found.add
+    while stack:
+        current = pop()
+        for name in fields_of[type(current)]:
+            value = getattr(current, name)
+            kind: type = type(value)
+            if kind is cst.Name:
+                add(value.value)
+            elif kind is list or kind is tuple:
+                for item in value:
+                    if type(item) is cst.Name:
+                        add(item.value)
+                    else:
+                        push(item)
+            elif kind not in _NOTHING_INSIDE:
+                push(value)
+    return found
+
+
 _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 

@@ -11,7 +11,7 @@ from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque,
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import UNKNOWN, SameAs, is_device_by_name, leaves
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, descend, dotted
+from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes
 from devlint.records import dataclass
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ def _brought_to_host(body: cst.FunctionDef) -> set[str]:
     import libcst as cst
 
     found = set()
-    for node in descend(body):
-        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+    for node in inner_nodes(body):
+        if type(node) is cst.Assign and len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
             name = node.targets[0].target.value
-            if any(dotted(call.func) == f"{name}.cpu" for call in descend(node) if isinstance(call, cst.Call)):
+            if any(type(call) is cst.Call and dotted(call.func) == f"{name}.cpu" for call in inner_nodes(node.value)):
                 found.add(name)
     return found
 
