@@ -111,7 +111,8 @@ def operand_and_placement(operand: MismatchOperand) -> str:
 
 def _is_own(operand: MismatchOperand) -> bool:
     """Whether the operand is reached through the module itself and not through its inputs."""
-    return is_module(operand) or code_of(operand.node).startswith("self.")
+    # The first pass has no parentheses, the second pass has.
+    return is_module(operand) or code_of(operand.node).lstrip("(").startswith("self.")
 
 
 def is_module(operand: MismatchOperand) -> bool:
