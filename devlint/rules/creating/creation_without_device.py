@@ -294,7 +294,9 @@ class CreationWithoutDevice(Rule):
             return Confidence.LOW
         symbols = [leaf.symbol for leaf in leaves(device_of(theirs.value) or CPU) if isinstance(leaf, SameAs)]
         of_module = bool(symbols) and all(symbol.anchor is Anchor.MODULE for symbol in symbols)
-        if of_module and makes_samples_for_an_exporter(self._definitions.node_of(step.scope)):
+        # Samples are made of sizes; what holds data is computed with (fixture `traced_at_work`).
+        of_sizes = step.factory is not None and step.factory.default == "default_device"
+        if of_module and of_sizes and makes_samples_for_an_exporter(self._definitions.node_of(step.scope)):
             # A model that exports itself, where it was loaded (fixture `exported`).
             return Confidence.LOW
         return _confidence(event, step, theirs)
