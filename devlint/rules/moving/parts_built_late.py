@@ -26,7 +26,7 @@ class PartsBuiltLate:
 
     _stored: list[Stored] = field(default_factory=list)
     _reached: dict[str, set[str]] = field(default_factory=dict)
-    """By definition: what it moves or calls itself, in the source's words. A call there is DEV104's."""
+    """By `forward`: what it moves or calls itself, in the source's words. A call there is DEV104's."""
 
     def stored(self, event: Stored) -> None:
         value, scope = event.value, event.scope
@@ -43,6 +43,8 @@ class PartsBuiltLate:
         self._reached.setdefault(event.scope.qualname, set()).add(event.receiver_text)
 
     def called(self, event: Called) -> None:
+        if event.scope.setting is not Setting.FORWARD:
+            return
         function = event.call.node.func
         self._reached.setdefault(event.scope.qualname, set()).add(code_of(function))
 

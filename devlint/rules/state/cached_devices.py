@@ -43,8 +43,10 @@ class CachedDevices:
             if owner != facts.info.qualname or len({id(store.node) for store in stores}) > 1:
                 continue
             store = stores[0]
+            if not _is_of_own_state(store):
+                continue
             asked = _asks_for(self._definitions.get(store.scope.qualname), attribute)
-            if asked is None or not _is_of_own_state(store):
+            if asked is None:
                 continue
             method = store.scope.qualname.rpartition(".")[2]
             yield Draft(

@@ -97,6 +97,8 @@ from devlint.rules.state.unregistered_tensor import stored_step
 from devlint.rules.state.wrapped_parts import wraps_a_part
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import AttributeFact
     from devlint.placement.domain.events import Begun, Called, ClassCompleted, DeviceMismatch, Event, Moved, Stored
@@ -136,12 +138,12 @@ class UnregisteredModule(Rule):
         self._brought: set[tuple[str | None, int]] = set()
         """By class and creation: modules that a method other than the constructor moves."""
 
-        self._freezing: set[str] = set()
-        """Classes in which something is kept from training."""
+        self._methods: dict[str, list[cst.CSTNode]] = {}
+        """By class: its methods."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
-        if event.owner is not None and event.owner.is_module and freezes(event.node):
-            self._freezing.add(event.owner.qualname)
+        if event.owner is not None and event.owner.is_module:
+            self._methods.setdefault(event.owner.qualname, []).append(event.node)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -208,8 +210,8 @@ class UnregisteredModule(Rule):
                 # A graph, say, that registers what it is given.
                 continue
             if any((facts.info.qualname, _creation(one)) in self._brought for one in modules):
-                trains = facts.info.qualname not in self._freezing
-                if trains and are_layers_of_its_own(fact, modules):
+                methods = self._methods.get(facts.info.qualname, ())
+                if are_layers_of_its_own(fact, modules) and not any(map(freezes, methods)):
                     yield _untrained(facts.info, fact, readers)
                 continue
             devices = {f.value.device for f in facts.attributes.values() if isinstance(f.value, DeviceName)}
