@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import body_of, descend, semantic_children
+from devlint.placement.syntax.nodes import body_of, descend, names_in, semantic_children
 
 _BLOCKS = (cst.For, cst.While)
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -49,7 +49,7 @@ def stays_bound(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
 
 def expression_stays_bound(code: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     """Whether every name of an expression stays bound from ``at`` on; names of the module are taken to."""
-    names = {node.value for node in descend(cst.parse_expression(code)) if isinstance(node, cst.Name)}
+    names = names_in(cst.parse_expression(code))
     return all(stays_bound(name, function, at) for name in names if bound_in(name, function))
 
 

@@ -13,24 +13,22 @@ _ANY_LIBRARY = "xp"
 
 def may_work_with_arrays(info: FunctionInfo, imports: ImportTable) -> bool:
     """Whether its file does, and it does itself, or names no torch and is no method of a Module."""
-    if _ANY_LIBRARY in info.names:
-        return True
-    if _ARRAYS.isdisjoint(imports.packages):
-        return False
-    packages = _packages(info, imports)
+    arrays, torch = _named(info, imports)
     of_module = info.owner is not None and info.owner.is_module
-    return not ("torch" in packages or of_module) or not _ARRAYS.isdisjoint(packages)
+    return arrays or not (torch or of_module or _ARRAYS.isdisjoint(imports.packages))
 
 
 def works_with_arrays_alone(info: FunctionInfo, imports: ImportTable) -> bool:
     """Whether it does itself, and names no torch."""
+    arrays, torch = _named(info, imports)
+    return arrays and not torch
+
+
+def _named(info: FunctionInfo, imports: ImportTable) -> tuple[bool, bool]:
+    """Whether it names a library of arrays, and torch. Who works with any library names none."""
     if _ANY_LIBRARY in info.names:
-        return True
+        return True, False
     if _ARRAYS.isdisjoint(imports.packages):
-        return False
-    packages = _packages(info, imports)
-    return "torch" not in packages and not _ARRAYS.isdisjoint(packages)
-
-
-def _packages(info: FunctionInfo, imports: ImportTable) -> frozenset[str]:
-    return frozenset(imports[name].partition(".")[0] for name in info.names if name in imports)
+        return False, False
+    packages = {imports[name].partition(".")[0] for name in info.names if name in imports}
+    return not _ARRAYS.isdisjoint(packages), "torch" in packages

@@ -322,6 +322,11 @@ def is_given(device: Device) -> bool:
     return isinstance(device, SameAs) and device.symbol.anchor is not Anchor.BATCH
 
 
+def is_of_module(device: Device | None) -> bool:
+    """Whether it is where the module is that the code belongs to, wherever that was moved."""
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+
+
 def batch_of(device: Device | None) -> Symbol | None:
     """The batch that a value came with, where nobody has moved it."""
     return device.symbol if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH else None

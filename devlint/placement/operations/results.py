@@ -29,13 +29,13 @@ from devlint.placement.domain.lattice import (
     Unknown,
     leaves,
 )
+from devlint.placement.operations.encoded import is_encoded
+from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
+from devlint.placement.state.host_reads import host_read
 from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.operations.encoded import is_encoded
-from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
-from devlint.placement.state.host_reads import host_read
 
 
 def result_of(

@@ -27,6 +27,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     describe,
     guards_of,
+    is_of_module,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind
@@ -92,7 +93,7 @@ class StoredBeside:
         scope = event.scope
         if isinstance(event.receiver, Self) and scope.setting is Setting.FORWARD and scope.class_name is not None:
             first = _part_of(event.call.positional[0].value) if event.call.positional else None
-            if first is not None and _is_of_the_module(first.device):
+            if first is not None and is_of_module(first.device):
                 self._inputs.add((scope.class_name, event.name.removeprefix(".")))
         self._handed_on[event.scope.qualname].extend(argument.node for argument in event.call.arguments)
 
@@ -129,7 +130,7 @@ def _is_elsewhere(event: Stored) -> bool:
         return False
     if provenance.step.kind is StepKind.MOVED:
         return True
-    return _came_in(part) and scope.setting is Setting.FORWARD and _is_of_the_module(part.device)
+    return _came_in(part) and scope.setting is Setting.FORWARD and is_of_module(part.device)
 
 
 def _came_in(part: Opaque | Tensor) -> bool:
@@ -159,10 +160,6 @@ def _gathered_in(owner: Value | None) -> Opaque | Tensor | None:
     return next((one for one in held if isinstance(one, (Opaque, Tensor)) and _came_in(one)), None)
 
 
-def _is_of_the_module(device: Device) -> bool:
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
-
-
 def _draft(kept: _Kept) -> Draft:
     event, step = kept.event, kept.step
     part = _part_of(event.owner) or _gathered_in(event.owner)
@@ -170,7 +167,7 @@ def _draft(kept: _Kept) -> Draft:
     built_here = isinstance(event.owner, Container) and event.owner.node is not None
     there = "holds what is where the module is" if built_here else "came in beside the module's parameters"
     provenance = provenance_of(part)
-    if not _is_of_the_module(part.device) and not _is_of_a_step(event):
+    if not is_of_module(part.device) and not _is_of_a_step(event):
         there = f"was moved to {describe(part.device)}"
     before = (draft_step(provenance.step),) if provenance is not None else ()
     return Draft(

@@ -13,7 +13,6 @@ from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Ten
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.lattice import (
     CPU,
-    Anchor,
     Choice,
     Device,
     Known,
@@ -21,6 +20,7 @@ from devlint.placement.domain.lattice import (
     batch_of,
     guards_of,
     is_device_by_name,
+    is_of_module,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, rests_on
@@ -44,8 +44,8 @@ def is_state_of_a_model(event: HostRead) -> bool:
     came_with_it = isinstance(value, Tensor) and (
         value.kind is Kind.PARAMETER or value.provenance is None or _is_named_by_module(value.provenance)
     )
-    of_module = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.MODULE
-    return came_with_it or (of_module and event.expression is not None and _is_read_of_self(event.expression))
+    named = event.expression is not None and _is_read_of_self(event.expression)
+    return came_with_it or (named and is_of_module(value.device))
 
 
 def _is_named_by_module(provenance: Provenance) -> bool:
@@ -142,7 +142,7 @@ def chosen_here(event: HostRead) -> Device | None:
     for leaf in leaves(event.value.device):
         if not isinstance(leaf, SameAs):
             continue
-        of_module = leaf.symbol.anchor is Anchor.MODULE and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
+        of_module = is_of_module(leaf) and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
         if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None

@@ -40,6 +40,8 @@ class PartsBuiltLate:
             self._stored.append(event)
 
     def moved(self, event: Moved) -> None:
+        if event.scope.setting is not Setting.FORWARD:
+            return
         self._reached.setdefault(event.scope.qualname, set()).add(event.receiver_text)
 
     def called(self, event: Called) -> None:

@@ -10,42 +10,37 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Self
-from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.lattice import is_of_module
 from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.class_facts import ClassFacts
-    from devlint.placement.domain.events import Begun, Stored
+    from devlint.placement.domain.events import Stored
+    from devlint.repairs.device_expressions import Definitions
 
 
 @dataclass(slots=True)
 class CachedDevices:
-    _definitions: dict[str, cst.CSTNode] = field(default_factory=dict)
-    _stores: dict[tuple[str, str], list[Stored]] = field(default_factory=dict)
-    """By class and attribute: the stores outside of constructors."""
-
-    def begun(self, event: Begun) -> None:
-        if event.owner is not None and event.owner.is_module:
-            self._definitions[event.scope.qualname] = event.node
+    definitions: Definitions
+    _stores: dict[str, dict[str, list[Stored]]] = field(default_factory=dict)
+    """By class and by attribute: the stores outside of constructors."""
 
     def stored(self, event: Stored) -> None:
         owner = event.scope.class_name
         if event.scope.setting is Setting.CONSTRUCTION or not isinstance(event.owner, Self):
             return
         if owner is not None and event.attribute is not None:
-            self._stores.setdefault((owner, event.attribute), []).append(event)
+            self._stores.setdefault(owner, {}).setdefault(event.attribute, []).append(event)
 
     def of_class(self, facts: ClassFacts) -> Iterator[Draft]:
-        for (owner, attribute), stores in self._stores.items():
-            # A second method that stores it brings it up to date.
-            if owner != facts.info.qualname or len({id(store.node) for store in stores}) > 1:
-                continue
+        for attribute, stores in self._stores.get(facts.info.qualname, {}).items():
             store = stores[0]
-            if not _is_of_own_state(store):
+            # A second method that stores it brings it up to date.
+            if len({id(one.node) for one in stores}) > 1 or not _is_of_own_state(store):
                 continue
-            asked = _asks_for(self._definitions.get(store.scope.qualname), attribute)
+            asked = _asks_for(self.definitions.node_of(store.scope), attribute)
             if asked is None:
                 continue
             method = store.scope.qualname.rpartition(".")[2]
@@ -61,11 +56,10 @@ class CachedDevices:
 
 
 def _is_of_own_state(store: Stored) -> bool:
-    device = store.value.device if isinstance(store.value, DeviceName) and not store.value.is_type else None
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+    return isinstance(store.value, DeviceName) and not store.value.is_type and is_of_module(store.value.device)
 
 
-def _asks_for(definition: cst.CSTNode | None, attribute: str) -> cst.CSTNode | None:
+def _asks_for(definition: cst.FunctionDef | None, attribute: str) -> cst.CSTNode | None:
     """The test of a definition whether an attribute is there: `hasattr(self, "_device")`, `self._device is None`."""
     import libcst as cst
 

@@ -9,7 +9,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import device_of
 from devlint.placement.domain.abstract_values import Kind, Module, Self, Tensor
 from devlint.placement.domain.class_facts import is_registered
-from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.lattice import is_of_module
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.current_device import is_current
@@ -74,5 +74,4 @@ def _kept(value: Value) -> Step | None:
 
 
 def _follows_module(value: Value) -> bool:
-    device = device_of(value)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+    return is_of_module(device_of(value))

@@ -21,14 +21,9 @@ _WITHOUT_TRAINING = frozenset(("requires_grad", "requires_grad_", "no_grad", "in
 
 def freezes(definition: cst.CSTNode) -> bool:
     """Whether it says of something that it is not to be trained."""
-    import libcst as cst
+    from devlint.placement.syntax.nodes import names_in
 
-    from devlint.placement.syntax.nodes import descend
-
-    nodes = list(descend(definition))
-    names = {node.value for node in nodes if isinstance(node, cst.Name)}
-    names |= {node.attr.value for node in nodes if isinstance(node, cst.Attribute)}
-    return any(name in _WITHOUT_TRAINING or "freeze" in name or "frozen" in name for name in names)
+    return any(name in _WITHOUT_TRAINING or "freeze" in name or "frozen" in name for name in names_in(definition))
 
 
 def are_layers_of_its_own(fact: AttributeFact, modules: Collection[Module]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import Container, Module, UnknownValue, Value
-from devlint.placement.syntax.nodes import code_of, descend
+from devlint.placement.syntax.nodes import code_of, descend, names_in
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -72,7 +72,7 @@ def _goes_over(node: cst.BaseExpression, attribute: str) -> bool:
 
 
 def _calls_one_of(body: cst.CSTNode, target: cst.CSTNode) -> bool:
-    names = {part.value for part in descend(target) if isinstance(part, cst.Name)}
+    names = names_in(target)
     return any(
         isinstance(part, cst.Call) and isinstance(part.func, cst.Name) and part.func.value in names
         for part in descend(body)

@@ -172,13 +172,14 @@ class LoadWithoutMapLocation(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         if _sounds_like_state(event.target):
             self._note(event.value)
-        if not event.scope.qualname and event.value_node is not None and _names(event.value_node) & self._own_files:
+        if not event.scope.qualname and event.value_node is not None and self._names_own_file(event.value_node):
             self._beside.add(event.target)
         return ()
 
-    @property
-    def _own_files(self) -> set[str]:
-        return {"__file__", *self._beside}
+    def _names_own_file(self, node: cst.CSTNode) -> bool:
+        from devlint.placement.syntax.nodes import names_in
+
+        return not names_in(node).isdisjoint({"__file__", *self._beside})
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         if event.scope.qualname in self._returns_arrays:
@@ -299,7 +300,7 @@ class LoadWithoutMapLocation(Rule):
         """Whether the path begins at the file of the code itself: what lies there was published with it."""
         function = self._definitions.node_of(event.scope)
         parts = [source] if function is None else sources_of(function, source)
-        return any(_names(part) & self._own_files for part in parts)
+        return any(map(self._names_own_file, parts))
 
     def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
         return (
@@ -316,14 +317,6 @@ def _says_array(node: cst.CSTNode) -> bool:
 
     returns = node.returns if isinstance(node, cst.FunctionDef) else None
     return returns is not None and code_of(returns.annotation).rsplit(".", 1)[-1] in ("ndarray", "NDArray")
-
-
-def _names(node: cst.CSTNode) -> set[str]:
-    import libcst as cst
-
-    from devlint.placement.syntax.nodes import descend
-
-    return {child.value for child in descend(node) if isinstance(child, cst.Name)}
 
 
 _STATE = re.compile("state|checkpoint|ckpt|weight|model|snapshot")

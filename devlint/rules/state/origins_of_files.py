@@ -84,13 +84,13 @@ def is_of_this_run(function: cst.CSTNode, source: cst.CSTNode, saved: Collection
     """Whether it is loaded again: the function says so, or by default it is what the same file of code saved."""
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import code_of, descend
+    from devlint.placement.syntax.nodes import code_of, names_in
 
     if not isinstance(function, cst.FunctionDef):
         return False
     if _AGAIN.search(function.name.value) is not None:
         return True
-    names = {part.value for part in descend(source) if isinstance(part, cst.Name)}
+    names = names_in(source)
     params = (*function.params.params, *function.params.kwonly_params)
     return any(p.name.value in names and p.default is not None and code_of(p.default) in saved for p in params)
 
@@ -99,10 +99,10 @@ def sources_of(function: cst.CSTNode, source: cst.CSTNode) -> Iterator[cst.CSTNo
     """The expression, and what the names in it are bound to in the function."""
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import descend
+    from devlint.placement.syntax.nodes import descend, names_in
 
     yield source
-    names = {part.value for part in descend(source) if isinstance(part, cst.Name)}
+    names = names_in(source)
     for statement in descend(function):
         if isinstance(statement, cst.Assign):
             targets = (target.target for target in statement.targets)

@@ -128,15 +128,14 @@ class StaleStoredDevice(Rule):
 
     def __init__(self) -> None:
         self._uses = StoredDeviceUses()
-        self._cached = CachedDevices()
         self._stores: dict[tuple[str, str], Stored] = {}
         self._built_on: set[str] = set()
         """Classes whose constructor hands a device on: their parameters are made there, or moved."""
         self._definitions = Definitions()
+        self._cached = CachedDevices(self._definitions)
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
-        self._cached.begun(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:

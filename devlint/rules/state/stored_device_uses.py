@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_of
 from devlint.placement.domain.abstract_values import Argument, Container, DeviceName, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.lattice import is_of_module
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.records import dataclass
@@ -93,5 +93,4 @@ class StoredDeviceUses:
 
 
 def _moves_with_module(operand: MismatchOperand) -> bool:
-    device = device_of(operand.value)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+    return is_of_module(device_of(operand.value))

@@ -99,7 +99,17 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Called
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
+from devlint.placement.domain.lattice import (
+    CPU,
+    Anchor,
+    Device,
+    Known,
+    SameAs,
+    is_movable,
+    is_of_module,
+    leaves,
+    may_be_cpu,
+)
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.records import replace
@@ -183,7 +193,7 @@ class UnregisteredTensor(Rule):
             return ()
         for mine in event.operands:
             step = _handed_in(mine.value)
-            other = next((o for o in event.operands if o is not mine and _moves_with_module(o.value)), None)
+            other = next((o for o in event.operands if o is not mine and is_of_module(device_of(o.value))), None)
             if step is None or other is None or id(step.node) in self._told:
                 continue
             self._told.add(id(step.node))
@@ -394,11 +404,6 @@ def _handed_in(value: Value) -> Step | None:
     if stored is None or not by_caller or given.kind is not StepKind.GIVEN or stored.scope != given.scope:
         return None
     return stored if stored.scope.setting is Setting.CONSTRUCTION else None
-
-
-def _moves_with_module(value: Value) -> bool:
-    device = device_of(value)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _is_parameter(value: Value) -> bool:
