@@ -173,8 +173,9 @@ class Factory:
 
     `default` is one of the words of tables/factories.json. `follows_context` says whether `with torch.device(d)` and
     `set_default_device` reach it. `random`: a `device=` changes the stream of random numbers. `legacy`: a `device=`
-    of another type raises (kind legacy_ctor). `reads_bounds`: tensor arguments are read with `item()`. `with_tensors`
-    judges the call when it is given tensors (`torch.normal`). `shape` and `dtype` hold when no argument says otherwise.
+    of another type raises (kind legacy_ctor); `makes` is the dtype of its tensors as code, empty for the default one.
+    `reads_bounds`: tensor arguments are read with `item()`. `with_tensors` judges the call when it is given tensors
+    (`torch.normal`). `shape` and `dtype` hold when no argument says otherwise.
     """
 
     name: str
@@ -183,6 +184,7 @@ class Factory:
     follows_context: bool
     random: bool = False
     legacy: bool = False
+    makes: str = ""
     shape: Shape = Shape.UNKNOWN
     dtype: DType = DType.UNKNOWN
     parameters: tuple[str, ...] = ()

@@ -232,6 +232,7 @@ def _factory(name: str, row: tables.Row) -> Factory:
         follows_context=bool(row["context"]),
         random=row.get("random", False),
         legacy=row.get("legacy", False),
+        makes=row.get("makes", ""),
         shape=Shape(row.get("shape", "unknown")),
         dtype=DType(row.get("dtype", "unknown")),
         parameters=tuple(positional.split()) + tuple(keywords.split()),

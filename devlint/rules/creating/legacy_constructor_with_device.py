@@ -47,8 +47,9 @@ def offsets(count: int, device: torch.device):
 
 ## Fix safety
 
-A suggestion. `torch.tensor` infers the dtype from its data where `torch.Tensor` always makes float32, and a size
-(`torch.Tensor(3, 4)`) becomes `torch.empty(3, 4)`.
+A suggestion. `torch.tensor` infers the dtype from its data where a legacy constructor has one of its own: of a float64
+array `torch.FloatTensor` makes float32, so the repair names the dtype. A size (`torch.Tensor(3, 4)`) becomes
+`torch.empty(3, 4)`.
 
 ## How a run confirms it
 
@@ -63,7 +64,7 @@ reported where the change is visible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,7 @@ from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.abstract_values import Constant, Container, Host, Tensor
 from devlint.placement.domain.lattice import Device, Known, SameAs, describe, leaves
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
@@ -79,9 +80,9 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
+    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.events import Called, Created
     from devlint.placement.domain.scope import Scope
-    from devlint.semantics import Factory
 
 
 class LegacyConstructorWithDevice(Rule):
@@ -119,7 +120,7 @@ class LegacyConstructorWithDevice(Rule):
                     message=f"`{factory.name}` makes CPU tensors only; with a device on {describe(device)} it raises",
                     confidence=Confidence.HIGH,
                     repair=Repair(
-                        Applicability.SUGGESTION, _instead(factory, code_of(event.named.node)), _in_lower_case(event)
+                        Applicability.SUGGESTION, _instead(event, code_of(event.named.node)), _in_lower_case(event)
                     ),
                 )
 
@@ -142,7 +143,7 @@ def _cuda_constructor(event: Created) -> Iterable[Draft]:
         "not where the data beside it is, and raises on a machine without CUDA",
         # A script has one place for everything, and may well mean the current device.
         confidence=Confidence.LOW if event.scope.role in (Role.SCRIPT, Role.NOTEBOOK) else Confidence.MEDIUM,
-        repair=Repair(Applicability.SUGGESTION, _instead(event.factory, "...")),
+        repair=Repair(Applicability.SUGGESTION, _instead(event, "...")),
     )
 
 
@@ -171,5 +172,23 @@ def _in_lower_case(event: Created) -> tuple[Change, ...]:
     return (Replace(function, f"{module}.tensor"),)
 
 
-def _instead(factory: Factory, device: str) -> str:
-    return f"`torch.tensor(data, device={device})`, or `torch.empty(size, device={device})` where a size was given"
+def _instead(event: Created, device: str) -> str:
+    """What makes the same tensor there: of data `torch.tensor` with the dtype, of a size `torch.empty`."""
+    makes = event.factory.makes
+    stated = f"dtype={makes}, " if makes else ""
+    if "indices" in event.factory.parameters:
+        return f"`torch.sparse_coo_tensor(indices, values, size, {stated}device={device})`"
+    data = f"`torch.tensor(data, dtype={makes or 'torch.get_default_dtype()'}, device={device})`"
+    size = f"`torch.empty(size, {stated}device={device})`"
+    given = event.call.arguments
+    if any(argument.star for argument in given) or len(event.call.positional) > 1 or _is_number(event.call.positional):
+        return size
+    value = given[0].value if given else None
+    if isinstance(value, Container) or (isinstance(value, Host) and value.numpy):
+        return data
+    return f"{data}, or {size} where a size was given"
+
+
+def _is_number(given: Sequence[Argument]) -> bool:
+    value = given[0].value if given else None
+    return isinstance(value, Constant) or (isinstance(value, Host) and value.number)
