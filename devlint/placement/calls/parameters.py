@@ -339,4 +339,5 @@ def _anything(
         return Module(SameAs(symbol), "", module, provenance)
     fields, declared = tensor_fields(interp, stated_class)
     unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
-    return Opaque(device, provenance, tensorlike=meets and unknown, fields=fields, info=declared)
+    immovable = class_name if semantics.is_immovable(class_name) else ""
+    return Opaque(device, provenance, tensorlike=meets and unknown, fields=fields, info=declared, immovable=immovable)

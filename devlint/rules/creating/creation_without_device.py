@@ -294,7 +294,9 @@ class CreationWithoutDevice(Rule):
 
     def _confidence(self, event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
         name = event.scope.qualname
-        if not (name in self._of_plain_classes and _is_given_to(event.scope, theirs)) and _while_it_is_built(event, step, theirs):
+        if not (name in self._of_plain_classes and _is_given_to(event.scope, theirs)) and _while_it_is_built(
+            event, step, theirs
+        ):
             return Confidence.LOW
         symbols = [leaf.symbol for leaf in leaves(device_of(theirs.value) or CPU) if isinstance(leaf, SameAs)]
         of_module = bool(symbols) and all(symbol.anchor is Anchor.MODULE for symbol in symbols)
