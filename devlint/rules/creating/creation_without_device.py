@@ -121,6 +121,7 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
     describe_operand,
+    describe_placement,
     device_expression_of,
     device_of,
     failure,
@@ -264,7 +265,7 @@ class CreationWithoutDevice(Rule):
                 message=_message(event, mine, theirs, step),
                 confidence=self._confidence(event, step, theirs),
                 trace=trace_of(event),
-                repair=self._repair(step, theirs),
+                repair=_AS_THE_OTHERS if theirs.node is mine.node else self._repair(step, theirs),
             )
             draft = self._left_to_defaults.at_the_call(draft, mine, theirs, event.scope)
             others = [other for other in other_creations(mine.value) if other is not step]
@@ -449,7 +450,13 @@ def _holds_checkpoint(device: Device) -> bool:
 
 
 def _message(event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
-    mine_name = describe_operand(mine)
     made = quoted(step.node, f"`{step.name}`")
-    what = mine_name if mine_name != made else made
-    return f"{what} is created on the CPU but {operand_and_placement(theirs)}; {failure(event, theirs)}"
+    if theirs.node is mine.node:
+        beside = f"what is beside it in {quoted(theirs.node, 'the list')} {describe_placement(theirs)}"
+        return f"{made} is created on the CPU but {beside}; {failure(event, theirs)}"
+    return (
+        f"{describe_operand(mine)} is created on the CPU but {operand_and_placement(theirs)}; {failure(event, theirs)}"
+    )
+
+
+_AS_THE_OTHERS = Repair(Applicability.SUGGESTION, "create it on the device of what is beside it in the list")
