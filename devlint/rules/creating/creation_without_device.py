@@ -142,6 +142,7 @@ from devlint.rules.creating.empty_results import fails_by_shape, stands_for_noth
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
+from devlint.rules.creating.made_by_default import is_default, made_in_the_body
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.samples_for_exporters import makes_samples_for_an_exporter
 from devlint.rules.creating.shape_probes import is_shape_probe
@@ -312,6 +313,8 @@ class CreationWithoutDevice(Rule):
         return Confidence.MEDIUM if of_object and sure is Confidence.HIGH else sure
 
     def _repair(self, step: Step, theirs: MismatchOperand) -> Repair:
+        if is_default(self._definitions.node_of(step.scope), step.node):
+            return made_in_the_body(describe_operand(theirs))
         expression = self._definitions.for_operand(step, theirs)
         if expression is None or is_of_another_class(theirs.value):
             return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.call_site import CallSite
-    from devlint.placement.domain.events import Begun, Called, Created, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, Stored
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
@@ -183,6 +183,10 @@ class PartWithoutDevice(Rule):
             if value.device == CPU and parts.made.pop(id(node), None) is not None:
                 parts.bare.append(node)
                 parts.in_records.add(id(node))
+
+    def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
+        self._left_behind.device_mismatch(event)
+        return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
         parts = self._of(event.scope)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.declarations.known_classes import ClassKind
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Called, Stored
+    from devlint.placement.domain.events import Called, DeviceMismatch, Stored
 
 _MOVES = frozenset({"to", "cuda", "cpu", "to_empty", "share_memory", "xpu", "npu", "mps"})
 _READING = frozenset({"deepcopy", "copy", "print", "len", "repr", "str", "isinstance", "hasattr", "id", "type"})
@@ -50,6 +51,13 @@ class PartsLeftBehind:
     _moved: list[_Built] = field(default_factory=list)
     _moved_names: set[str] = field(default_factory=set)
     """Names of attributes of which the file moves one from outside, of whatever object."""
+
+    _clashed: set[int] = field(default_factory=set)
+    """What makes a module whose call a clash was seen of, by the identity of the node: a finding of another rule."""
+
+    def device_mismatch(self, event: DeviceMismatch) -> None:
+        for operand in (event.offending, event.other):
+            self._clashed.update(id(step.node) for step in provenance_of(operand.value) or ())
 
     def called(self, event: Called) -> None:
         import libcst as cst
@@ -80,7 +88,12 @@ class PartsLeftBehind:
             beside = [one for one in self._moved if _is_beside(one, part)]
             left = [one for one in self._left if one.event.scope == part.event.scope]
             attribute = part.name.rpartition(".")[2]
-            if not beside or attribute in self._moved_names or _ON_PURPOSE & set(attribute.lower().split("_")):
+            if (
+                not beside
+                or id(part.event.value_node) in self._clashed
+                or attribute in self._moved_names
+                or _ON_PURPOSE & set(attribute.lower().split("_"))
+            ):
                 continue
             others = {one.name for one in beside}
             if any(_is_placed(one, part, others) for one in part.owner.order):
