@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
-from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
+from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, OF_ANOTHER_CLASS
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -193,6 +193,18 @@ def _bare_creation_in(provenance: Provenance | None) -> Step | None:
 def came_of_a_callable(value: Value) -> bool:
     """Whether a value was computed by what is of unknown type, which is taken to work where its arguments are."""
     return rests_on(provenance_of(value), CONVENTIONS[CALLABLE_RESULT])
+
+
+def is_of_another_class(value: Value) -> bool:
+    """Whether a value, or one of those that it may be, is an attribute that no tensor has, of what has its methods."""
+    whence = provenance_of(value)
+    ways = (whence, *whence.alternatives) if whence is not None else ()
+    return any(rests_on(way, CONVENTIONS[OF_ANOTHER_CLASS]) for way in ways)
+
+
+def is_guessed_beside(value: Value) -> bool:
+    """Whether a value is taken to be where others are, by a convention about what is of unknown type."""
+    return came_of_a_callable(value) or is_of_another_class(value)
 
 
 def is_certain(value: Value) -> bool:

@@ -120,6 +120,20 @@ def transfer(receiver: str, method_name: str) -> Transfer | None:
 
 
 @cache
+def lacks(class_name: str, method: str) -> bool:
+    """Whether objects of a class, by its full name, are known to have no transfer of that name."""
+    known = transfer(class_name, method)
+    return known is not None and known.effect == "missing"
+
+
+@cache
+def is_immovable(class_name: str) -> bool:
+    """Whether what is said to be of a class, by its full name, has no transfer: no class of its own adds one."""
+    rows = tables.rows("transfers").values()
+    return any(class_name in row["receivers"] and row.get("derived") is False for row in rows)
+
+
+@cache
 def is_device_probe(qualified: str) -> bool:
     """Whether the name is a function that tests for devices, and so is always true when it is not called."""
     return qualified in tables.rows("probes")

@@ -12,6 +12,7 @@ from devlint.placement.calls.own_attributes import as_decided, of_self, plain_te
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, OF_ANOTHER_CLASS
 from devlint.placement.declarations.evidence_names import names_a_module, names_an_action
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
@@ -36,7 +37,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import GlobalRead, Loaded
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, is_given, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -84,7 +85,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
         case ProjectModule():
             return interp.program.member(owner, name)
         case Tensor():
-            return _of_tensor(owner, name, node)
+            return _of_tensor(interp, owner, name, node)
         case Opaque():
             return _of_opaque(interp, owner, name, node)
         case Module():
@@ -140,7 +141,7 @@ def reference(owner: Reference, name: str) -> Value:
     return Reference(qualified)
 
 
-def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
+def _of_tensor(interp: Interpreter, owner: Tensor, name: str, node: cst.Attribute) -> Value:
     if name == "device":
         certain = owner.evidence is Evidence.CERTAIN
         assumed = owner.provenance is not None and bool(owner.provenance.step.note)
@@ -162,8 +163,13 @@ def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
         case "host":
             return Host(number=True)
         case _:
-            # Not an attribute of Tensor: the value is of a subclass, or is not a tensor.
-            return NOTHING
+            # Not an attribute of Tensor: what came in is of another class that has a tensor's methods too, and keeps
+            # its tensors together.
+            if owner.kind is not Kind.PLAIN or not is_given(owner.device):
+                return NOTHING
+            note = CONVENTIONS[OF_ANOTHER_CLASS]
+            held = interp.step(StepKind.GIVEN, node, owner.device, code_of(node), owner.provenance, note=note)
+            return _of_opaque(interp, Opaque(owner.device, held), name, node)
 
 
 _PLAIN_NAMES = ("num_", "n_", "len_", "is_", "has_", "use_", "max_", "min_")
@@ -171,7 +177,7 @@ _PLAIN_ENDINGS = ("_size", "_dim", "_len", "_length", "_name", "_type", "_id", "
 _PLAIN = frozenset(
     """
     shape size dtype ndim config training name names keys num_nodes num_edges num_graphs layout itemsize
-    nbytes batch_size requires_grad cfg args hparams opt options settings
+    nbytes batch_size requires_grad cfg args hparams opt options settings meta metadata info attrs
     """.split()
 )
 

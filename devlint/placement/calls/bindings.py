@@ -13,6 +13,7 @@ from devlint.placement.calls.told_loaders import source_of
 from devlint.placement.declarations.evidence_conventions import (
     CONVENTIONS,
     ITEMS_ARE_TENSORS,
+    OF_ANOTHER_CLASS,
     PARTS_OF_A_BATCH,
     draws_from_a_loader,
     names_a_loader,
@@ -48,7 +49,7 @@ from devlint.placement.domain.lattice import (
     batch_of,
     is_accelerator,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, rests_on
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
 from devlint.placement.operations.rows import gives_rows
@@ -371,10 +372,11 @@ def _holds_tensors(interp: Interpreter, iterable: Opaque, target: cst.BaseExpres
 
 
 def _is_loader(value: Value) -> bool:
-    """Whether an argument is iterated and never used as a tensor."""
+    """Whether an argument is iterated and never used as a tensor, nor part of what has a tensor's methods."""
     return (
         isinstance(value, Opaque)
         and not value.tensorlike
+        and not rests_on(value.provenance, CONVENTIONS[OF_ANOTHER_CLASS])
         and isinstance(value.device, SameAs)
         and value.device.symbol.anchor is Anchor.PARAMETER
     )

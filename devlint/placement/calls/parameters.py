@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import handed_on, library_objects
 from devlint.placement.calls.kept_between_calls import bind_kept
+from devlint.placement.calls.made_by_default import left_out_or
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -175,7 +176,8 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
                 _bind_saved(interp, info, parameter, parameters[1].name.value)
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
-        interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
+        given = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
+        interp.state.values[name] = left_out_or(interp, parameter, symbol, given)
     params = info.node.params
     if isinstance(params.star_arg, cst.Param):
         interp.state.values[params.star_arg.name.value] = Container(
@@ -339,4 +341,5 @@ def _anything(
         return Module(SameAs(symbol), "", module, provenance)
     fields, declared = tensor_fields(interp, stated_class)
     unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
-    return Opaque(device, provenance, tensorlike=meets and unknown, fields=fields, info=declared)
+    immovable = class_name if semantics.is_immovable(class_name) else ""
+    return Opaque(device, provenance, tensorlike=meets and unknown, fields=fields, info=declared, immovable=immovable)

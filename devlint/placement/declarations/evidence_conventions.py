@@ -28,6 +28,7 @@ NAMED_PART = "named-part"
 GIVES_A_PART = "gives-a-part"
 CALLABLE_RESULT = "callable-result"
 BESIDE_BATCHES = "beside-batches"
+OF_ANOTHER_CLASS = "of-another-class"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
@@ -100,6 +101,7 @@ CONVENTIONS = MappingProxyType(
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
+        OF_ANOTHER_CLASS: "taken for an object with its tensors in one place: an attribute is read that no tensor has",
         BESIDE_BATCHES: "taken to be where items of the batch are moved: a model gives it",
     }
 )

@@ -80,6 +80,8 @@ class Opaque:
     """Its class, if an annotation names a class of the project."""
     moved: bool = field(default=False, compare=False)
     """The result of a transfer: if it is used in arithmetic, it is a tensor."""
+    immovable: str = ""
+    """The class, of a library, that an annotation or a test says it is of, if no object of it has transfers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,12 +99,24 @@ def sequence(interp: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value
     for element in node.elements:
         value = interp.evaluate(element.value)
         if isinstance(element, cst.StarredElement):
-            more = item_of(interp, value, None)
-            rest = more if rest is None else join_values(None, rest, more)
+            rest = _spread_out(interp, value, items, rest)
         else:
             items.append(value)
     kind = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}[type(node)]
     return Container(tuple(items), None, rest, kind, node)
+
+
+def _spread_out(interp: Interpreter, value: Value, items: list[Value], rest: Value | None) -> Value | None:
+    """What is not listed after ``*value``: a list that holds values of two places puts the second beside the first."""
+    if not isinstance(value, Container) or value.keys is not None or value.type != "list":
+        more = item_of(interp, value, None)
+        return more if rest is None else join_values(None, rest, more)
+    for part in value.values:
+        if rest is None:
+            rest = part
+        elif part != rest:
+            items.append(part)
+    return rest
 
 
 def dictionary(interp: Interpreter, node: cst.Dict) -> Value:
@@ -197,7 +209,11 @@ def _joined_containers(values: Sequence[Value]) -> Value:
     for value in values:
         if isinstance(value, Container) and value.keys is None:
             items += value.items
-            rest = value.rest if rest is None else rest
+            if rest is None:
+                rest = value.rest
+            elif value.rest is not None and value.rest != rest:
+                # What is joined to the rest of the first is beside it, not in its place.
+                items.append(value.rest)
         elif not isinstance(value, (Host, Constant)):
             rest = NOTHING
     repeated = any(isinstance(value, (Host, Constant, UnknownValue)) for value in values)

@@ -99,7 +99,8 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
         return ()
     if "numpy.ndarray" in classes:
         return (Narrowing(path, Host(numpy=True), True),)
-    return (Narrowing(path, Opaque(one.device, one.provenance), True),)
+    immovable = next((name for name in classes if semantics.is_immovable(name)), "") if len(classes) == 1 else ""
+    return (Narrowing(path, Opaque(one.device, one.provenance, immovable=immovable), True),)
 
 
 def of_either(first: Sequence[Narrowing], second: Sequence[Narrowing]) -> tuple[Narrowing, ...]:

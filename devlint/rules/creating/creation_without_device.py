@@ -121,9 +121,12 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
     describe_operand,
+    describe_placement,
     device_expression_of,
     device_of,
     failure,
+    is_guessed_beside,
+    is_of_another_class,
     operand_and_placement,
     other_creations,
     quoted,
@@ -139,6 +142,7 @@ from devlint.rules.creating.empty_results import fails_by_shape, stands_for_noth
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
+from devlint.rules.creating.made_by_default import is_default, made_in_the_body
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.samples_for_exporters import makes_samples_for_an_exporter
 from devlint.rules.creating.shape_probes import is_shape_probe
@@ -191,6 +195,8 @@ class CreationWithoutDevice(Rule):
         """Definitions that another one returns, or makes a method of an object: who gets it calls it with their own."""
         self._of_plain_classes: set[str] = set()
         """Constructors whose objects nobody moves: they work with what they are given, where it is."""
+        self._of_movable: set[str] = set()
+        """Methods of classes that are no Modules and have a transfer of their own."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
         self._prepares: set[str] = set()
@@ -202,8 +208,8 @@ class CreationWithoutDevice(Rule):
         self._definitions.note(event)
         self._handed_out.begun(event)
         owner = event.owner
-        if owner is not None and owner.kind is ClassKind.PLAIN and not owner.defines("to", "cuda"):
-            self._of_plain_classes.add(event.scope.qualname)
+        if owner is not None and owner.kind is ClassKind.PLAIN:
+            (self._of_movable if owner.defines("to", "cuda") else self._of_plain_classes).add(event.scope.qualname)
         return ()
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
@@ -260,7 +266,7 @@ class CreationWithoutDevice(Rule):
                 message=_message(event, mine, theirs, step),
                 confidence=self._confidence(event, step, theirs),
                 trace=trace_of(event),
-                repair=self._repair(step, theirs),
+                repair=_AS_THE_OTHERS if theirs.node is mine.node else self._repair(step, theirs),
             )
             draft = self._left_to_defaults.at_the_call(draft, mine, theirs, event.scope)
             others = [other for other in other_creations(mine.value) if other is not step]
@@ -289,8 +295,10 @@ class CreationWithoutDevice(Rule):
             return
 
     def _confidence(self, event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
-        given = event.scope.qualname in self._of_plain_classes and _is_given_to(event.scope, theirs)
-        if not given and _while_it_is_built(event, step, theirs):
+        name = event.scope.qualname
+        if not (name in self._of_plain_classes and _is_given_to(event.scope, theirs)) and _while_it_is_built(
+            event, step, theirs
+        ):
             return Confidence.LOW
         symbols = [leaf.symbol for leaf in leaves(device_of(theirs.value) or CPU) if isinstance(leaf, SameAs)]
         of_module = bool(symbols) and all(symbol.anchor is Anchor.MODULE for symbol in symbols)
@@ -299,11 +307,16 @@ class CreationWithoutDevice(Rule):
         if of_module and of_sizes and makes_samples_for_an_exporter(self._definitions.node_of(step.scope)):
             # A model that exports itself, where it was loaded (fixture `exported`).
             return Confidence.LOW
-        return _confidence(event, step, theirs)
+        sure = _confidence(event, step, theirs)
+        # An object that is no Module is where its tensors are, by convention.
+        of_object = of_module and name in self._of_plain_classes | self._of_movable
+        return Confidence.MEDIUM if of_object and sure is Confidence.HIGH else sure
 
     def _repair(self, step: Step, theirs: MismatchOperand) -> Repair:
+        if is_default(self._definitions.node_of(step.scope), step.node):
+            return made_in_the_body(describe_operand(theirs))
         expression = self._definitions.for_operand(step, theirs)
-        if expression is None:
+        if expression is None or is_of_another_class(theirs.value):
             return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")
         return repair_creation(step, expression)
 
@@ -373,7 +386,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         if isinstance(leaf, SameAs):
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
-            return Confidence.MEDIUM if step.note or came_of_a_callable(theirs.value) else Confidence.HIGH
+            return Confidence.MEDIUM if step.note or is_guessed_beside(theirs.value) else Confidence.HIGH
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW
@@ -381,7 +394,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # What a test defines it runs itself, where it leaves it: on the CPU, as a rule.
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
-        guessed = step.note or event.assumed or came_of_a_callable(theirs.value)
+        guessed = step.note or event.assumed or is_guessed_beside(theirs.value)
         return Confidence.MEDIUM if guessed else Confidence.HIGH
     by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
     said = by_name and step.scope.role is Role.SCRIPT
@@ -440,7 +453,13 @@ def _holds_checkpoint(device: Device) -> bool:
 
 
 def _message(event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
-    mine_name = describe_operand(mine)
     made = quoted(step.node, f"`{step.name}`")
-    what = mine_name if mine_name != made else made
-    return f"{what} is created on the CPU but {operand_and_placement(theirs)}; {failure(event, theirs)}"
+    if theirs.node is mine.node:
+        beside = f"what is beside it in {quoted(theirs.node, 'the list')} {describe_placement(theirs)}"
+        return f"{made} is created on the CPU but {beside}; {failure(event, theirs)}"
+    return (
+        f"{describe_operand(mine)} is created on the CPU but {operand_and_placement(theirs)}; {failure(event, theirs)}"
+    )
+
+
+_AS_THE_OTHERS = Repair(Applicability.SUGGESTION, "create it on the device of what is beside it in the list")

@@ -17,6 +17,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, other_creations, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
@@ -71,11 +72,16 @@ class HandedOut:
 
     _by_hand: set[str] = field(default_factory=set)
     """Steps of a LightningModule that optimises by itself: nothing is done with what they return."""
+    _gradients: set[str] = field(default_factory=set)
+    """Methods that give autograd the gradients of what `forward` was given, and each has to be where that is."""
 
     def begun(self, event: Begun) -> None:
         method = event.scope.qualname
         if method.endswith(".training_step") and event.owner is not None and _optimises_by_hand(event.owner):
             self._by_hand.add(method)
+        if event.owner is not None and event.owner.kind is ClassKind.AUTOGRAD and method.endswith(".backward"):
+            self._gradients.add(method)
+            self._placed.add(method)
         self._nodes[method] = event.node
         if event.scope.setting is Setting.METHOD and stands_for_forward(event.owner, method.rsplit(".", 1)[-1]):
             self._instead.add(method)
@@ -143,9 +149,10 @@ class HandedOut:
             return
         if scope.role is Role.TEST or scope.setting in (Setting.HOST, Setting.CONSTRUCTION, Setting.MODULE_LEVEL):
             return
-        in_place_of_forward = scope.setting is Setting.FORWARD or scope.qualname in self._instead
+        gradients = scope.qualname in self._gradients
+        in_place_of_forward = gradients or scope.setting is Setting.FORWARD or scope.qualname in self._instead
         method = scope.qualname.rsplit(".", 1)[-1]
-        parts = tuple(parts_of(event.value))
+        parts = tuple(parts_of(event.value, several=gradients))
         for place, value in enumerate(parts):
             step = bare_creation(value)
             if movable(value):
@@ -183,8 +190,8 @@ class HandedOut:
                 node=step.node,
                 scope=step.scope,
                 severity=Severity.WARNING,
-                message=f"{name} is created on the CPU{beside} and returned from `{method}`; "
-                "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
+                message=f"{name} is created on the CPU{beside} and returned from `{method}`; on an accelerator "
+                + (_REFUSED if gradients else "the caller gets a CPU tensor where it expects one beside its inputs"),
                 confidence=Confidence.LOW if goes_on_there else self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
@@ -307,6 +314,7 @@ class HandedOut:
         return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
 
 
+_REFUSED = "autograd refuses a gradient that is not where its input is"
 _HERE = Repair(Applicability.SUGGESTION, "create it on the inputs' device")
 
 

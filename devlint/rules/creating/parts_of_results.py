@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from devlint.placement.domain.abstract_values import Container, Instance, Value
 
 
-def parts_of(result: Value) -> Iterator[Value]:
-    """The values that a caller unpacks: of ``Output(scores, (hidden, cell))`` those of the inner tuple as well."""
+def parts_of(result: Value, several: bool = False) -> Iterator[Value]:
+    """The values that a caller unpacks: of ``Output(scores, (hidden, cell))`` those of the inner tuple as well.
+
+    ``several``: of a tuple also what a list is spread into, ``(None, *gradients)``.
+    """
     for part in _held(result) or (result,):
         yield from _held(part) if isinstance(part, Container) and part.type == "tuple" else (part,)
+    if several and isinstance(result, Container) and result.rest is not None:
+        yield result.rest
 
 
 def _held(value: Value) -> tuple[Value, ...]:

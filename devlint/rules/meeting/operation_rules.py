@@ -8,7 +8,6 @@ from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
-    came_of_a_callable,
     code_with,
     describe_operand,
     describe_placement,
@@ -16,6 +15,7 @@ from devlint.drafts.wording import (
     device_of,
     failing_code,
     failure_condition,
+    is_guessed_beside,
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
@@ -101,7 +101,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         if _brought_beside_an_input(event):
             return Confidence.LOW
-        unsure = any(came_of_a_callable(operand.value) for operand in (event.offending, event.other))
+        unsure = any(is_guessed_beside(operand.value) for operand in (event.offending, event.other))
         return Confidence.MEDIUM if unsure else Confidence.HIGH
     if event.scope.role is Role.TEST or not (
         _of_one_source(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import came_of_a_callable, code_of
+from devlint.drafts.wording import came_of_a_callable, code_of, is_of_another_class
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
 from devlint.placement.declarations.evidence_names import names_a_module
@@ -249,6 +249,9 @@ def confidence_in_tensor(event: HostRead) -> Confidence:
     value = event.value
     if rests_on(value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return Confidence.MEDIUM
+    if is_of_another_class(value):
+        # What an image keeps beside its pixels is numbers of the host, as often as not.
+        return Confidence.LOW
     told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD or _was_moved(value)
     if not told:
         return Confidence.LOW

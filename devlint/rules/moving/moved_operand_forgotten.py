@@ -91,12 +91,12 @@ from devlint.drafts.changes import InsertBefore, suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
-    came_of_a_callable,
     code_of,
     describe_operand,
     device_expression_of,
     device_of,
     failure,
+    is_guessed_beside,
     is_module,
     operand_and_placement,
     quoted,
@@ -304,7 +304,7 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
     # What comes together from elsewhere may be brought over together by whoever hands it out.
     collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
     # What computed it of what was not moved may bring its inputs over itself.
-    sure = collated and event.scope.role is not Role.TEST and not came_of_a_callable(mine.value)
+    sure = collated and event.scope.role is not Role.TEST and not is_guessed_beside(mine.value)
     sure = sure and not any(rests_on(provenance_of(one.value), CONVENTIONS[BESIDE_BATCHES]) for one in event.operands)
     return Confidence.HIGH if sure and not event.assumed else Confidence.MEDIUM
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import Constant, Reference
+from devlint.placement.domain.abstract_values import Constant, Opaque, Reference
 from devlint.placement.syntax.nodes import dotted
-from devlint.semantics import transfer
+from devlint.semantics import lacks
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -50,7 +50,7 @@ class WithoutTransfers:
         import libcst as cst
 
         node, function = event.call.node, event.call.node.func
-        if "." in event.name.lstrip(".") and _lacks(event.name, "to"):
+        if "." in event.name.lstrip(".") and lacks(event.name, "to"):
             self._made[id(node)] = event.name
         elif event.name == "getattr":
             self._note_chosen(event)
@@ -80,9 +80,10 @@ class WithoutTransfers:
         function = event.call.node.func
         if not isinstance(function, cst.Attribute) or any("hasattr" in arm.guard.text for arm in event.arms):
             return None
-        made = self._class_of(event.scope, function.value)
+        told = event.receiver.immovable if isinstance(event.receiver, Opaque) else ""
+        made = (told, function.value) if told else self._class_of(event.scope, function.value)
         method = function.attr.value
-        if made is None or not _lacks(made[0], method):
+        if made is None or not lacks(made[0], method):
             return None
         name, node = made
         kind = name.rpartition(".")[2]
@@ -108,11 +109,6 @@ class WithoutTransfers:
         classes = {self._made.get(id(one)) for one in stored}
         only = classes.pop() if len(classes) == 1 else None
         return (only, stored[0]) if only is not None and stored[0] is not None else None
-
-
-def _lacks(name: str, method: str) -> bool:
-    known = transfer(name, method)
-    return known is not None and known.effect == "missing"
 
 
 def _kept(scope: Scope, target: str) -> Kept:

@@ -5,7 +5,9 @@
 Finds layers and modules that are built, and tensors that are kept on `self`, without a device, in a definition that
 gives its device to the others: `device=device` of its own parameter once at least, or `device=self.device` twice. So it
 finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device, and a tensor without a
-device in a `TensorDict`, or another object that moves as a whole, beside one that is given it.
+device in a `TensorDict`, or another object that moves as a whole, beside one that is given it. And it finds a module
+that an object builds and leaves on the CPU, beside one that it moves where it builds it, `Critic(n).to(self.device)`,
+where nothing moves the first one later.
 
 ## Why is this bad
 
@@ -82,6 +84,7 @@ from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.nodes import dotted, parameters_of
+from devlint.rules.naming.parts_left_behind import PartsLeftBehind
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -90,7 +93,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.call_site import CallSite
-    from devlint.placement.domain.events import Begun, Called, Created, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, Stored
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
@@ -134,6 +137,7 @@ class PartWithoutDevice(Rule):
 
     def __init__(self) -> None:
         self._parts: dict[Scope, _Parts] = {}
+        self._left_behind = PartsLeftBehind()
 
     def _of(self, scope: Scope) -> _Parts:
         return self._parts.setdefault(scope, _Parts())
@@ -143,6 +147,7 @@ class PartWithoutDevice(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        self._left_behind.called(event)
         made = event.result
         if semantics.transfer(event.name, "to") is not None and not event.call.keyword("device"):
             # An object that moves as a whole.
@@ -179,6 +184,10 @@ class PartWithoutDevice(Rule):
                 parts.bare.append(node)
                 parts.in_records.add(id(node))
 
+    def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
+        self._left_behind.device_mismatch(event)
+        return ()
+
     def created(self, event: Created) -> Iterable[Draft]:
         parts = self._of(event.scope)
         said = _device_said(event.call)
@@ -192,6 +201,7 @@ class PartWithoutDevice(Rule):
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._left_behind.stored(event)
         provenance = provenance_of(event.value)
         if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
             parts = self._of(event.scope)
@@ -204,6 +214,7 @@ class PartWithoutDevice(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        yield from self._left_behind.drafts()
         for scope, parts in self._parts.items():
             if parts.moved:
                 # What another object holds stays where it is.

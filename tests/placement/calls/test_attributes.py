@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Kind, Tensor, Truth, UnknownValue
+from devlint.placement.domain.abstract_values import (
+    DeviceName,
+    Function,
+    Host,
+    Kind,
+    Opaque,
+    Tensor,
+    Truth,
+    UnknownValue,
+)
 from tests.placement.walked import device, place, stored
 
 
@@ -36,8 +45,15 @@ def test_questions_about_the_device_are_truth_values_about_devices(question: str
     assert of_argument(question) == Truth(about_device=True)
 
 
-def test_an_attribute_that_tensors_lack_is_anything() -> None:
-    assert of_argument("x.node_features") == UnknownValue()
+def test_an_attribute_that_tensors_lack_is_of_an_object_with_its_tensors_in_one_place() -> None:
+    held = of_argument("x.node_features")
+    assert isinstance(held, Opaque)
+    assert place(held) == "the device of `x`"
+    assert isinstance(of_argument("x.num_nodes"), Host)
+
+
+def test_an_attribute_that_tensors_lack_is_anything_of_a_tensor_that_is_made() -> None:
+    assert of_argument("torch.zeros(3).node_features") == UnknownValue()
 
 
 def test_the_type_and_index_of_a_device_are_not_the_device() -> None:

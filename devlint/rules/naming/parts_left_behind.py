@@ -1,0 +1,178 @@
+"""Modules that an object builds and leaves on the CPU, beside others that it moves when it builds them: part of DEV314.
+
+Nobody moves an object that is no Module: what its constructor leaves behind is left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import provenance_of
+from devlint.drafts.wording import code_of, quoted
+from devlint.finding import Applicability, Confidence
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import Module, Self
+from devlint.placement.domain.lattice import CPU, exclude, is_set_as_device
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend, path_of
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.domain.events import Called, DeviceMismatch, Stored
+
+_MOVES = frozenset({"to", "cuda", "cpu", "to_empty", "share_memory", "xpu", "npu", "mps"})
+_READING = frozenset({"deepcopy", "copy", "print", "len", "repr", "str", "isinstance", "hasattr", "id", "type"})
+"""Functions that move nothing of what they are handed."""
+_ON_PURPOSE = frozenset({"cpu", "host", "local", "worker", "shared"})
+"""Words in the name of what belongs on the CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    event: Stored
+    name: str
+    """The attribute, with `self`."""
+    owner: ClassInfo
+
+
+@dataclass(slots=True)
+class PartsLeftBehind:
+    """The modules that the objects of one file build and keep."""
+
+    _left: list[_Built] = field(default_factory=list)
+    _moved: list[_Built] = field(default_factory=list)
+    _moved_names: set[str] = field(default_factory=set)
+    """Names of attributes of which the file moves one from outside, of whatever object."""
+
+    _clashed: set[int] = field(default_factory=set)
+    """What makes a module whose call a clash was seen of, by the identity of the node: a finding of another rule."""
+
+    def device_mismatch(self, event: DeviceMismatch) -> None:
+        for operand in (event.offending, event.other):
+            self._clashed.update(id(step.node) for step in provenance_of(operand.value) or ())
+
+    def called(self, event: Called) -> None:
+        import libcst as cst
+
+        moves = event.name.lstrip(".") in _MOVES
+        if moves and isinstance(function := event.call.node.func, cst.Attribute):
+            receiver = code_of(function.value)
+            if not receiver.startswith("self."):
+                self._moved_names.add(receiver.rpartition(".")[2])
+
+    def stored(self, event: Stored) -> None:
+        owner, made = event.owner, event.value
+        if not isinstance(owner, Self) or owner.info.kind is not ClassKind.PLAIN or event.attribute is None:
+            return
+        if not isinstance(made, Module) or made.holds_state is not True or made.provenance is None:
+            return
+        first, last = made.provenance.first, made.provenance.step
+        if first.kind is not StepKind.MADE or first.scope != event.scope or event.scope.setting is Setting.HOST:
+            return
+        built = _Built(event, event.target, owner.info)
+        if last.kind is StepKind.MOVED and is_set_as_device(made.device):
+            self._moved.append(built)
+        elif last is first and made.device == CPU and last.node is event.value_node:
+            self._left.append(built)
+
+    def drafts(self) -> Iterator[Draft]:
+        for part in self._left:
+            beside = [one for one in self._moved if _is_beside(one, part)]
+            left = [one for one in self._left if one.event.scope == part.event.scope]
+            attribute = part.name.rpartition(".")[2]
+            if (
+                not beside
+                or id(part.event.value_node) in self._clashed
+                or attribute in self._moved_names
+                or _ON_PURPOSE & set(attribute.lower().split("_"))
+            ):
+                continue
+            others = {one.name for one in beside}
+            if any(_is_placed(one, part, others) for one in part.owner.order):
+                continue
+            alone = len(left) > len(beside) or part.event.scope.role in (Role.TEST, Role.BENCHMARK)
+            yield _draft(part, beside[0], Confidence.LOW if alone else Confidence.MEDIUM)
+
+
+def _is_beside(moved: _Built, left: _Built) -> bool:
+    if moved.event.scope != left.event.scope or moved.name == left.name:
+        return False
+    return not exclude(moved.event.arms, left.event.arms)
+
+
+def _is_placed(owner: ClassInfo, part: _Built, others: set[str]) -> bool:
+    """Whether some method may move the part: it hands it on, and not those as well that are moved by themselves."""
+    name = part.name
+    attribute = name.rpartition(".")[2]
+    handed: dict[str, set[str]] = {}
+    for method in owner.methods.values():
+        if attribute not in method.own.mentioned and not {"getattr", "vars", "__dict__"} & set(method.own.mentioned):
+            continue
+        for node in descend(method.node.body):
+            if _gives_away(node, part, own=owner is part.owner):
+                return True
+            for callee, argument in _handed(node):
+                handed.setdefault(callee, set()).add(argument)
+    return any(name in given and given.isdisjoint(others) for given in handed.values())
+
+
+def _gives_away(node: cst.CSTNode, part: _Built, own: bool) -> bool:
+    """``self.net.cuda()``, ``nets = [self.net]``, ``return self.net``, ``net = self.net``, ``getattr(self, name)``."""
+    import libcst as cst
+
+    name = part.name
+    match node:
+        case cst.Element(value=value) | cst.DictElement(value=value) | cst.Return(value=value):
+            return value is not None and path_of(value) == name
+        case cst.Assign(targets=targets, value=value):
+            anew = own and value is not part.event.value_node and any(path_of(one.target) == name for one in targets)
+            return path_of(value) == name or anew
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value=method))) if method in _MOVES:
+            return path_of(receiver) == name
+        case cst.Call(func=cst.Name(value="getattr" | "vars"), args=[cst.Arg(value=cst.Name(value="self")), *_]):
+            return True
+        case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value="__dict__")):
+            return True
+    return False
+
+
+def _handed(node: cst.CSTNode) -> Iterator[tuple[str, str]]:
+    """The attributes that a call is handed as they stand, each with the callee in the source's words."""
+    import libcst as cst
+
+    if isinstance(node, cst.Call):
+        callee = code_of(node.func)
+        if callee.rpartition(".")[2] not in _READING:
+            yield from ((callee, path) for one in node.args if (path := path_of(one.value)) is not None)
+
+
+def _draft(part: _Built, beside: _Built, confidence: Confidence) -> Draft:
+    import libcst as cst
+
+    node, moved = part.event.value_node, beside.event.value_node
+    assert node is not None
+    transfer = ""
+    if isinstance(moved, cst.Call) and isinstance(moved.func, cst.Attribute):
+        transfer = code_of(moved)[len(code_of(moved.func.value)) :]
+    scope = part.event.scope
+    return Draft(
+        node=node,
+        scope=scope,
+        message=f"{quoted(node, f'the module in `{part.name}`')} is left on the CPU, and `{beside.name}` beside it is "
+        f"moved where it is built{f', by `{transfer}`' if transfer else ''}",
+        confidence=confidence,
+        trace=(DraftStep(beside.event.node, scope, "it is moved here"),),
+        repair=Repair(
+            Applicability.SUGGESTION,
+            f"move it as well: `{transfer}`" if transfer else "move it as well",
+            suffixed(node, transfer) if transfer else (),
+        ),
+    )
