@@ -67,7 +67,7 @@ def _viewed(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque, in
         return replace(value, tensorlike=True) if several and not _is_of_arrays(interp, value) else value
     only_slices = all(
         isinstance(element.slice, cst.Slice)
-        or (isinstance(element.slice, cst.Index) and _keeps_dimension(element.slice.value))
+        or (isinstance(element.slice, cst.Index) and _keeps_dimension(interp, element.slice.value))
         for element in node.slice
     )
     adds = _keeps_dimension_by_none(node)
@@ -102,8 +102,25 @@ def _keeps_dimension_by_none(node: cst.Subscript) -> bool:
     )
 
 
-def _keeps_dimension(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+def _keeps_dimension(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether no part of an index is a number: ``...``, ``None``, and tuples of such, ``(...,) + (None,) * k``."""
+    match node:
+        case cst.Ellipsis() | cst.Name(value="None") | cst.Call(func=cst.Name(value="slice")):
+            return True
+        case cst.Tuple(elements=elements):
+            return all(isinstance(one, cst.Element) and _keeps_dimension(interp, one.value) for one in elements)
+        case cst.BinaryOperation(operator=cst.Add()):
+            return _keeps_dimension(interp, node.left) and _keeps_dimension(interp, node.right)
+        case cst.BinaryOperation(operator=cst.Multiply()):
+            return any(isinstance(one, cst.Tuple) and _keeps_dimension(interp, one) for one in (node.left, node.right))
+        case cst.Name():
+            bound = interp.state.values.get(node.value)
+            return isinstance(bound, Container) and bound.type in ("tuple", "list") and _are_none(bound.values)
+    return False
+
+
+def _are_none(values: Sequence[Value]) -> bool:
+    return bool(values) and all(isinstance(value, Constant) and value.value is None for value in values)
 
 
 def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], bool]:

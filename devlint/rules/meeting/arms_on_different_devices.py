@@ -200,6 +200,7 @@ class ArmsOnDifferentDevices(Rule):
         self._encoded.stored(event)
         if _may_be_elsewhere(event):
             self._filled.stored(event)
+            self._found += self._listed(event)
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
@@ -250,6 +251,16 @@ class ArmsOnDifferentDevices(Rule):
                 arms = arms or self._filled.arms(event, argument.node)
                 joined = DraftStep(event.node, event.scope, "they are joined here")
                 self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
+
+    def _listed(self, event: Stored) -> Iterator[Draft]:
+        """``states = [steps, mask]``: what is kept in one list is for one place, and an arm made one of them elsewhere."""
+        import libcst as cst
+
+        written = isinstance(event.value_node, (cst.List, cst.Tuple))
+        values = event.value.items if written and isinstance(event.value, Container) else ()
+        if any(isinstance(value, Tensor) and is_placed(value.device) for value in values):
+            for value in values:
+                yield from self._decided_by_data(event, value)
 
     def _decided_by_data(self, event: Event, value: Value) -> Iterator[Draft]:
         """A value that is the caller's tensor in one arm of some conditions and a bare creation in another."""

@@ -44,6 +44,7 @@ def prepare(device: torch.device):
 - SGD without momentum keeps no state.
 - The model was there before the optimizer was built, and only comes back after a visit to the CPU.
 - The name holds another model by then.
+- The function goes through the optimizer's state and moves it as well: `optimizer.state.values()`, `optimizer_to(...)`.
 
 ## Fix safety
 
@@ -58,6 +59,7 @@ After the move an optimizer's state and its parameter are on different devices.
 ## Known problems
 
 Only one function at a time is looked at: an optimizer built in one method and a model moved in another are not seen.
+Of the methods that it calls on `self` only a loaded state is.
 """
 
 from __future__ import annotations
@@ -74,6 +76,7 @@ from devlint.placement.domain.abstract_values import Constant, Module
 from devlint.placement.domain.lattice import CPU, Decided, exclude
 from devlint.repairs.bound_names import expression_stays_bound, path_to
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
+from devlint.rules.moving.state_of_optimizers import loads_by_method, moves_state
 from devlint.rules.rule import Rule
 from devlint.semantics.optimizing import OptimizerInfo, optimizer
 
@@ -168,6 +171,8 @@ class OptimizerBeforeMove(Rule):
         if event.name in (".step", ".load_state_dict"):
             self._fill(event)
             return
+        if event.scope.qualname in self._built:
+            self._fill_by_method(event)
         for name in moved_names(event, self._moves.get(id(event.node))):
             if goes_to_cpu(event, self._moves.get(id(event.node))):
                 self._placed.discard((scope, name))
@@ -196,11 +201,23 @@ class OptimizerBeforeMove(Rule):
                 stepped = built.filled is not None and built.filled.name == ".step"
                 built.filled = built.filled if stepped else event
 
+    def _fill_by_method(self, event: Called) -> None:
+        """``self.resume(path)``, which loads the state of ``self.optimizer``."""
+        begun = self._begun.get(event.scope)
+        if begun is None or begun.owner is None:
+            return
+        for built in self._built[event.scope.qualname]:
+            if built.filled is None and loads_by_method(event, begun.owner, built.name, built.models):
+                built.filled = event
+
     def _judged(self, built: _Built, move: Called, model: str) -> Iterable[Draft]:
         moved = self._moves.get(id(move.node))
         receiver = moved.receiver if moved is not None else None
         on_cpu = isinstance(receiver, Module) and receiver.device == CPU
         if isinstance(receiver, Module) and not on_cpu and receiver.device == (moved.target if moved else None):
+            return
+        begun = self._begun.get(built.event.scope)
+        if built.filled is not None and built.name and begun is not None and moves_state(begun.node, built.name):
             return
         changes = self._earlier(built, move)
         yield _draft(built, move, model, Confidence.HIGH if on_cpu else Confidence.MEDIUM, changes)

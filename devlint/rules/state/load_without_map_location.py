@@ -42,7 +42,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   dictionary of plain values, or numbers by its annotation; or the file saves to the same path what is on the CPU.
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
-  the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
+  the function that gets it mentions states, checkpoints, weights or models, nor does the function itself save there a
+  tensor that is where the caller or the module works. There the confidence is low.
 - A function that hands its parameter on has no default to be blamed for: each call decides, and is reported where it
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
@@ -51,8 +52,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   there, everybody loads. The confidence is low, and so it is where the file is of the same run: the function is called
   `reload`, it has trained a model before (`trainer.fit(...)`), or the path's default is what the same file of code
   saves.
-- Another arm of the function loads the same file with `map_location`: this one is for machines that have what the file
-  was saved from. The confidence is low.
+- Another arm of the function loads the same file with `map_location`, and what decides between the two speaks of
+  devices: this one is for machines that have what the file was saved from. The confidence is low.
 
 ## Fix safety
 
@@ -84,7 +85,8 @@ from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
+from devlint.placement.domain.abstract_values import Value
+from devlint.placement.domain.lattice import exclude
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
@@ -92,18 +94,16 @@ from devlint.rules.state.checkpoints_of_models import CheckpointsOfModels
 from devlint.rules.state.downloads_beside import DownloadsBeside
 from devlint.rules.state.origins_of_files import (
     holds_host_state,
-    is_brought_to_the_cpu,
     is_downloaded,
     is_downloaded_to,
-    is_of_numbers,
     is_of_this_run,
-    is_on_the_cpu,
     is_told_elsewhere,
     may_be_written,
     paths_in,
     sources_of,
     trains,
 )
+from devlint.rules.state.saved_files import WRITERS, SavedFiles
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
 from devlint.source.role import Role
@@ -114,8 +114,6 @@ if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.events import Begun, Called, Moved, Returned, Stored
 
-WRITERS = ("torch.save", "torch.jit.save")
-
 
 class LoadWithoutMapLocation(Rule):
     code = "DEV503"
@@ -123,22 +121,15 @@ class LoadWithoutMapLocation(Rule):
     severity = Severity.WARNING
 
     def __init__(self) -> None:
-        self._saved: set[str] = set()
-        """Definitions that write a checkpoint before they read one."""
-        self._saved_as: set[str] = set()
-        """What the file saves to, in the source's words."""
+        self._saved = SavedFiles()
         self._written: dict[str, set[str]] = {}
         """By definition: what it handed to functions that write, in the source's words: paths among them."""
         self._checkpointed: dict[str, set[str]] = {}
         """Of this, what went to functions that write checkpoints by their names: directories among them."""
-        self._plain: dict[str, bool] = {}
-        """Classes that save: whether all they save is plain values, or lies on the CPU, as far as the source shows."""
-        self._plain_files: dict[str, bool] = {}
-        """The same of what the file saves to, in the source's words."""
         self._bodies: dict[str, cst.ClassDef] = {}
         """The classes of the file."""
-        self._trained: set[str] = set()
-        """Definitions that have called what trains: a file that they read afterwards is of their own run."""
+        self._trained: dict[str, list[Called]] = {}
+        """By definition: the calls that train. A file that is read afterwards is of that run."""
         self._found: list[tuple[Called, Draft]] = []
         self._downloads = DownloadsBeside()
         self._of_models = CheckpointsOfModels()
@@ -201,11 +192,10 @@ class LoadWithoutMapLocation(Rule):
             for argument in event.call.arguments:
                 self._note(argument.value)
         if event.name in WRITERS:
-            self._saved.add(event.scope.qualname)
-            self._note_saved(event)
+            self._saved.note(event, self._bodies.get(event.scope.class_name or ""))
             return ()
         if trains(event):
-            self._trained.add(event.scope.qualname)
+            self._trained.setdefault(event.scope.qualname, []).append(event)
         if written := may_be_written(event):
             self._written.setdefault(event.scope.qualname, set()).update(written)
             if of_state:
@@ -219,7 +209,8 @@ class LoadWithoutMapLocation(Rule):
         if not loads and not event.left_out:
             return ()
         source = event.call.argument("f", 0) if loads else None
-        if event.scope.qualname in self._saved or (source is not None and self._was_written(event, source.node)):
+        own = source is not None and self._was_written(event, source.node)
+        if own or event.scope.qualname in self._saved.definitions:
             return ()
         what = quoted(event.call.node, f"`{event.name}`")
         how = f" leaves `{event.left_out}` out and" if event.left_out else ""
@@ -228,29 +219,15 @@ class LoadWithoutMapLocation(Rule):
             scope=event.scope,
             message=f"{what}{how} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
-            confidence=Confidence.LOW if event.scope.qualname in self._trained else _confidence(event),
+            confidence=Confidence.LOW if self._has_trained(event) else _confidence(event),
             repair=self._repair(event),
         )
         self._found.append((event, draft))
         return ()
 
-    def _note_saved(self, event: Called) -> None:
-        saved, into = event.call.argument("obj", 0), event.call.argument("f", 1)
-        owner = event.scope.class_name
-        plain = saved is not None and (
-            _holds_no_tensor(saved.value)
-            or is_brought_to_the_cpu(saved.node)
-            or is_on_the_cpu(saved.value)
-            or (owner is not None and is_of_numbers(self._bodies.get(owner), saved.node))
-        )
-        words = {code_of(argument.node) for argument in event.call.arguments[1:]}
-        self._saved_as |= words
-        # What was read from it, or from another, and is written back: the file has been there before.
-        plain_file = plain and saved is not None and not _is_loaded(saved.value)
-        for path in {code_of(into.node)} if into is not None else words:
-            self._plain_files[path] = plain_file and self._plain_files.get(path, True)
-        if owner is not None:
-            self._plain[owner] = plain and self._plain.get(owner, True)
+    def _has_trained(self, event: Called) -> bool:
+        """Whether a run that comes here may have trained before, in the same call of the definition."""
+        return any(not exclude(one.arms, event.arms) for one in self._trained.get(event.scope.qualname, ()))
 
     def _was_written(self, event: Called, source: cst.CSTNode) -> bool:
         """Whether the function wrote to this path before, or a checkpoint to a directory in it."""
@@ -277,8 +254,7 @@ class LoadWithoutMapLocation(Rule):
         """A class that saves plain values, or what it brought to the CPU, and loads them again needs no device."""
         for event, draft in self._found:
             source = event.call.argument("f", 0)
-            plain = source is not None and self._plain_files.get(code_of(source.node), False)
-            if plain:
+            if source is not None and self._saved.holds_no_tensor(source.node):
                 yield replace(draft, confidence=Confidence.LOW)
                 continue
             whole = self._definitions.node_of(event.scope)
@@ -286,11 +262,12 @@ class LoadWithoutMapLocation(Rule):
             if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
                 yield replace(draft, confidence=Confidence.LOW if told else Confidence.HIGH)
                 continue
-            plain = self._plain.get(event.scope.class_name or "", False) or id(event.node) in self._arrays
+            plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
             plain = plain or (source is not None and self._is_own_file(event, source.node))
             named = _names_state(event) or (
                 whole is not None and source is not None and _default_names_state(whole, source)
             )
+            named = named or (source is not None and self._saved.holds_placed(event.scope, source.node))
             doubtful = plain or told or not (id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
         yield from self._downloads.drafts()
@@ -307,7 +284,7 @@ class LoadWithoutMapLocation(Rule):
             is_told_elsewhere(function, source.node)
             or is_downloaded(function, source.node)
             or is_downloaded_to(function, source.node)
-            or is_of_this_run(function, source.node, self._saved_as)
+            or is_of_this_run(function, source.node, self._saved.paths)
         )
 
 
@@ -343,20 +320,6 @@ def _default_names_state(function: cst.FunctionDef, source: Argument) -> bool:
 def _sounds_like_state(name: str) -> bool:
     """Names that only what holds the tensors of a model or an optimizer is given."""
     return _STATE.search(name.lower()) is not None
-
-
-def _holds_no_tensor(value: Value) -> bool:
-    """A dictionary written out at the call, of values that are known to be plain."""
-    return isinstance(value, Container) and value.keys is not None and all(map(_is_plain_value, value.innermost))
-
-
-def _is_loaded(value: Value) -> bool:
-    provenance = provenance_of(value)
-    return provenance is not None and provenance.first.name == "torch.load"
-
-
-def _is_plain_value(value: Value) -> bool:
-    return isinstance(value, (Constant, Host, DeviceName))
 
 
 def _loads(name: str) -> bool:

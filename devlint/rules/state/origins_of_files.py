@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor
 from devlint.placement.domain.lattice import CPU
+from devlint.placement.syntax.device_words import speaks_of_devices
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -49,7 +50,8 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     bound = [
         arm for part in sources[1:] for arm in ((part.body, part.orelse) if isinstance(part, cst.IfExp) else (part,))
     ]
-    if any(isinstance(part, cst.Name) and _is_parameter(function, part.value) for part in bound):
+    own = any(isinstance(part, cst.Name) and _is_parameter(function, part.value) for part in bound)
+    if own or _may_be_as_given(function, source):
         return False  # `path = download(name) if is_url(name) else name`: a file of the caller's own comes here too.
     for call in (part for source in sources for part in descend(source) if isinstance(part, cst.Call)):
         name = (dotted(call.func) or "").rpartition(".")[2].lower()
@@ -66,6 +68,21 @@ def _is_parameter(function: cst.CSTNode, name: str) -> bool:
     from devlint.placement.syntax.nodes import parameters_of
 
     return isinstance(function, cst.FunctionDef) and any(one.name.value == name for one in parameters_of(function))
+
+
+def _may_be_as_given(function: cst.CSTNode, source: cst.CSTNode) -> bool:
+    """Whether it is a parameter that only some arm binds anew: ``if path is None: path = download()``."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    if not isinstance(source, cst.Name) or not isinstance(function, cst.FunctionDef):
+        return False
+    if not _is_parameter(function, source.value):
+        return False
+    statements = (line for line in function.body.body if isinstance(line, cst.SimpleStatementLine))
+    assigned = (part for line in statements for part in descend(line) if isinstance(part, cst.AssignTarget))
+    return not any(isinstance(one.target, cst.Name) and one.target.value == source.value for one in assigned)
 
 
 def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
@@ -175,17 +192,45 @@ def is_of_numbers(owner: cst.ClassDef | None, saved: cst.CSTNode) -> bool:
 
 
 def is_told_elsewhere(function: cst.CSTNode, source: cst.CSTNode) -> bool:
-    """Whether another arm of the function loads the same with a place: this one is for where the accelerator is."""
+    """Whether another arm of the function loads the same with a place: this one is for where the accelerator is.
+
+    An arm for a run over several machines, or for what failed in the other one, is for any machine.
+    """
     import libcst as cst
 
     from devlint.placement.syntax.nodes import code_of, descend
 
     text = code_of(source)
-    return any(
-        code_of(call.args[0].value) == text and any(_keyword(argument) == "map_location" for argument in call.args)
+    told = [
+        call
         for call in descend(function)
         if isinstance(call, cst.Call) and call.args and call.args[0].value is not source
-    )
+        if code_of(call.args[0].value) == text and any(_keyword(argument) == "map_location" for argument in call.args)
+    ]
+    return any(_is_for_devices(function, source, call) for call in told)
+
+
+def _is_for_devices(function: cst.CSTNode, source: cst.CSTNode, told: cst.CSTNode) -> bool:
+    """Whether what decides between the two speaks of devices, or nothing does."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import code_of, descend
+
+    decides = []
+    for node in descend(function):
+        if isinstance(node, (cst.If, cst.IfExp, cst.Try)):
+            arms = (sum(part is source or part is told for part in descend(arm)) for arm in _arms_of(node))
+            if any(count == 1 for count in arms):
+                decides.append("" if isinstance(node, cst.Try) else code_of(node.test))
+    return not decides or any(speaks_of_devices(test) or "map_location" in test for test in decides)
+
+
+def _arms_of(node: cst.If | cst.IfExp | cst.Try) -> list[cst.CSTNode]:
+    import libcst as cst
+
+    if isinstance(node, cst.Try):
+        return [node.body, *node.handlers]
+    return [node.body, *([node.orelse] if node.orelse is not None else [])]
 
 
 def _keyword(argument: cst.Arg) -> str:
