@@ -14,6 +14,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import (
     computes,
+    computes_where_it_is,
     meets_its_inputs,
     of_callable,
     of_inherited_forward,
@@ -132,7 +133,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if not isinstance(found, UnknownValue) and not is_abstract(method):
             return found
     if meets_its_inputs(name):
-        meet_moved_model(interp, node, receiver, function.value, site, computes=name == "forward")
+        meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
     elif takes_an_encoding(site):
         # `scorer.lm(**encoded)`: a model that the object keeps.
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
@@ -223,7 +224,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if names_a_part(receiver, name) or takes_an_encoding(site):
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if meets_its_inputs(name):
-        meet_moved_model(interp, node, receiver, function.value, site, computes=False)
+        meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
         note_callers_module(interp, node, receiver, function.value, site)
     if receiver.assumed or not computes(name):
         return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
