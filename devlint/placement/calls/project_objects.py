@@ -16,6 +16,7 @@ from devlint.placement.calls.summaries import arguments_of, substitute, symbol_k
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     DeviceName,
     Instance,
     Module,
@@ -26,20 +27,32 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import UNKNOWN, SameAs, leaves
+from devlint.placement.state.devices import expression_device
 from devlint.placement.syntax.nodes import descend, path_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-    from devlint.placement.interpreter.program import Program
 
 
-def built_with(info: ClassInfo, site: CallSite, program: Program) -> tuple[tuple[str, Value], ...]:
+def built_with(interp: Interpreter, info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]:
     """The arguments of a construction, and the defaults of what it leaves out, by the keys of their symbols."""
     init = info.method("__init__")
     if init is None or not init.keeps_signature:
         return ()
-    bound = arguments_of(init, site, Self(info), program)
-    return tuple((symbol_key(init, name), value) for name, value in bound)
+    bound = arguments_of(init, site, Self(info), interp.program)
+    return tuple(
+        (symbol_key(init, name), value if value != NOTHING else _device_told(interp, site.argument(name, position)))
+        for position, (name, value) in enumerate(bound)
+    )
+
+
+def _device_told(interp: Interpreter, given: Argument | None) -> Value:
+    """A device of which nothing more is known than its name: ``Agent(net, device=self.device)``."""
+    if given is None or not isinstance(given.node, (cst.Name, cst.Attribute)):
+        return NOTHING
+    device = expression_device(interp, given.node)
+    name = device.symbol.name if isinstance(device, SameAs) else ""
+    return DeviceName(device, None, name) if name.rpartition(".")[2] == "device" else NOTHING
 
 
 def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:
