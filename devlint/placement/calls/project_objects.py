@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.object_changes import is_stored_outside
 from devlint.placement.calls.own_attributes import of_self, property_value
 from devlint.placement.calls.summaries import arguments_of, substitute, symbol_key
 from devlint.placement.declarations.definitions import ClassInfo
@@ -28,7 +29,6 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import UNKNOWN, SameAs, leaves
 from devlint.placement.state.devices import expression_device
-from devlint.placement.syntax.nodes import descend, path_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -58,7 +58,7 @@ def _device_told(interp: Interpreter, given: Argument | None) -> Value:
 def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:
     """An attribute of an object, by its class: a property, or what the constructor put there and nothing replaces."""
     info = owner.info
-    if info is None or info.is_module or _is_stored_outside(interp, node):
+    if info is None or info.is_module or is_stored_outside(interp, node):
         return NOTHING
     me, method = Self(info), info.method(name)
     if method is not None:
@@ -74,14 +74,3 @@ def _in_sight(info: ClassInfo, value: Value) -> Value:
     followed = [leaf.symbol.key if isinstance(leaf, SameAs) else "" for leaf in leaves(value.device)]
     is_open = UNKNOWN in leaves(value.device) or any(key.startswith(own) for key in followed if own)
     return NOTHING if is_open else value
-
-
-def _is_stored_outside(interp: Interpreter, attribute: cst.Attribute) -> bool:
-    """``self.buffer.x = self.buffer.x.to(d)``: whether a method of the class that keeps the object replaces it."""
-    path, holder = path_of(attribute), interp.info.owner if interp.info is not None else None
-    if path is None or not path.startswith("self.") or holder is None:
-        return False
-    kept = path.split(".")[1]
-    bodies = (m.node.body for one in holder.order for m in one.methods.values() if kept in m.own.mentioned)
-    targets = (child.target for body in bodies for child in descend(body) if isinstance(child, cst.AssignTarget))
-    return any(path_of(target) == path for target in targets)
