@@ -182,7 +182,22 @@ def meets_its_inputs(method: str) -> bool:
 
     What ``generate`` gives may be texts as well.
     """
-    return method.startswith("generate") or computes(method)
+    return method.startswith("generate") or computes(method) or computes_where_it_is(method)
+
+
+def computes_where_it_is(method: str) -> bool:
+    """Whether a method of a Module of unknown class is named after a step of ``forward``, which brings nothing over.
+
+    ``encode``, ``predict`` and ``generate`` are also names of what is for users, who have texts and arrays.
+    """
+    return method.startswith("forward") or method in _STEPS_OF_FORWARD
+
+
+_STEPS_OF_FORWARD = frozenset(
+    "encode_image encode_text get_image_features get_text_features get_audio_features log_prob".split()
+)
+"""Methods that compute with their inputs as they come: CLIP (clip/model.py, open_clip/model.py), transformers
+(models/clip/modeling_clip.py), torch.distributions and the libraries of flows that follow it."""
 
 
 _NAMED_AFTER_PARTS = ("embeddings", "encoder", "decoder")

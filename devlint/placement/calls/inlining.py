@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.built_with_tensors import as_built, kept_on_cpu
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
@@ -85,6 +86,8 @@ def call_with_values(
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
+    kept = kept_on_cpu(interp, receiver, node)
+    handed += (step for value in kept.values() for step in _made_on_cpu(value))
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
@@ -96,12 +99,14 @@ def call_with_values(
         program = interp.program  # defined in a walk of this module
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     for event in inner.events:
         if not isinstance(event, DeviceMismatch) or (told and not _happens(interp, event, told)):
             continue
+        if kept:
+            event = as_built(event, kept)
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             calls = ((node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
@@ -201,6 +206,7 @@ def _evaluate(
     receiver: Value | None,
     modules: tuple[Step, ...],
     captured: Mapping[str, Value] | None,
+    kept: Mapping[str, Tensor] | None = None,
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
@@ -209,6 +215,7 @@ def _evaluate(
     inner.state.moved_groups = dict(interp.state.moved_groups)
     inner.state.moved_in_arms = interp.state.moved_in_arms
     inner.handed_modules = modules
+    inner.kept_on_cpu = kept or {}
     if captured is not None:
         inner.closure = dict(captured)
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}

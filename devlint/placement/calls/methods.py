@@ -14,6 +14,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import (
     computes,
+    computes_where_it_is,
     meets_its_inputs,
     of_callable,
     of_inherited_forward,
@@ -42,6 +43,7 @@ from devlint.placement.domain.abstract_values import (
     Instance,
     Kind,
     Module,
+    OneOf,
     Opaque,
     Reference,
     Self,
@@ -52,7 +54,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.events import HostRead, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, SameAs, is_accelerator
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, SameAs, is_accelerator, is_of_module
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -66,6 +68,7 @@ from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
 from devlint.placement.state.ranks import note_index
+from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.records import replace
 from devlint.semantics import Factory
@@ -132,7 +135,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if not isinstance(found, UnknownValue) and not is_abstract(method):
             return found
     if meets_its_inputs(name):
-        meet_moved_model(interp, node, receiver, function.value, site, computes=name == "forward")
+        meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
     elif takes_an_encoding(site):
         # `scorer.lm(**encoded)`: a model that the object keeps.
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
@@ -173,11 +176,23 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     handed = (device_of_value(argument.value) for argument in site.arguments)
     takes_moved = not receiver.tensorlike and any(device in interp.state.moved_groups.values() for device in handed)
     # `attack.perturb(images, labels)`, of images that were moved: the object works where they are.
-    given = of_callable(interp, node, site) if name == "forward" or takes_moved else NOTHING
+    works = name == "forward" or takes_moved or _is_made_of_what_is_no_tensor(receiver, site)
+    given = of_callable(interp, node, site) if works else NOTHING
     if given == NOTHING and isinstance(receiver.device, SameAs) and names_a_tokenizer(receiver.device.symbol.name):
         # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
         return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
+
+
+def _is_made_of_what_is_no_tensor(receiver: Opaque, site: CallSite) -> bool:
+    """``self.scaler = load_scaler(options)``: what its method makes of a tensor is where the tensor is."""
+    return not receiver.tensorlike and is_of_a_callable(receiver) and any(_is_placed(a.value) for a in site.arguments)
+
+
+def _is_placed(value: Value) -> bool:
+    """Whether it is a tensor, or what a module is called with."""
+    of_module = isinstance(value, Opaque) and is_of_module(value.device)
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.tensorlike or of_module))
 
 
 def _gives_observations(function: cst.Attribute) -> bool:
@@ -223,7 +238,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if names_a_part(receiver, name) or takes_an_encoding(site):
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if meets_its_inputs(name):
-        meet_moved_model(interp, node, receiver, function.value, site, computes=False)
+        meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
         note_callers_module(interp, node, receiver, function.value, site)
     if receiver.assumed or not computes(name):
         return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
@@ -382,10 +397,19 @@ def of_instance(interp: Interpreter, node: cst.Call, receiver: Instance, name: s
         if method is not None and not receiver.info.is_module:
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         if method is None and isinstance(node.func, cst.Attribute):
-            # `agent.network(x)`: what the object keeps is called.
-            part = of_object(interp, receiver, name, node.func)
-            return interp.call_value(node, part, site) if isinstance(part, Module) else NOTHING
+            # `agent.network(x)`, `physics.integral(x)`: what the object keeps is called.
+            part = _bound_to(receiver, of_object(interp, receiver, name, node.func))
+            called = isinstance(part, (Module, Function, OneOf))
+            return interp.call_value(node, part, site) if called else NOTHING
     return NOTHING
+
+
+def _bound_to(receiver: Instance, kept: Value) -> Value:
+    """A method that the constructor chose, ``self.integral = self.sum if plain else self.mean``, of this object."""
+    if isinstance(kept, OneOf):
+        return OneOf(tuple(_bound_to(receiver, one) for one in kept.callees))
+    own = isinstance(kept, Function) and isinstance(kept.receiver, Self)
+    return replace(kept, receiver=receiver) if own and isinstance(kept, Function) else kept
 
 
 def _of_stream(interp: Interpreter, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:

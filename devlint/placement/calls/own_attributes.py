@@ -32,7 +32,17 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.class_facts import names_registered
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, assume, is_given
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Choice,
+    Device,
+    Known,
+    SameAs,
+    assume,
+    is_given,
+    is_set_as_device,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -43,6 +53,7 @@ from devlint.placement.state.later_stores import (
     is_bare_on_cpu,
     is_only_updated,
     is_stored_by_others,
+    stays_at,
 )
 from devlint.records import replace
 from devlint.semantics import Dim
@@ -175,6 +186,8 @@ def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Attr
         kept = info.kind is ClassKind.UNKNOWN and is_given(value.device)
         return replace(value, evidence=Evidence.LIKELY) if kept else replace(value, device=UNKNOWN)
     if _changes(info, fact) and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
+        if is_set_as_device(value.device) and stays_at(interp, info, fact.name, value.device):
+            return value
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.object_changes import is_stored_outside
 from devlint.placement.calls.own_attributes import of_self, property_value
 from devlint.placement.calls.summaries import arguments_of, substitute, symbol_key
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     DeviceName,
     Instance,
     Module,
@@ -26,26 +28,37 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import UNKNOWN, SameAs, leaves
-from devlint.placement.syntax.nodes import descend, path_of
+from devlint.placement.state.devices import expression_device
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-    from devlint.placement.interpreter.program import Program
 
 
-def built_with(info: ClassInfo, site: CallSite, program: Program) -> tuple[tuple[str, Value], ...]:
+def built_with(interp: Interpreter, info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]:
     """The arguments of a construction, and the defaults of what it leaves out, by the keys of their symbols."""
     init = info.method("__init__")
     if init is None or not init.keeps_signature:
         return ()
-    bound = arguments_of(init, site, Self(info), program)
-    return tuple((symbol_key(init, name), value) for name, value in bound)
+    bound = arguments_of(init, site, Self(info), interp.program)
+    return tuple(
+        (symbol_key(init, name), value if value != NOTHING else _device_told(interp, site.argument(name, position)))
+        for position, (name, value) in enumerate(bound)
+    )
+
+
+def _device_told(interp: Interpreter, given: Argument | None) -> Value:
+    """A device of which nothing more is known than its name: ``Agent(net, device=self.device)``."""
+    if given is None or not isinstance(given.node, (cst.Name, cst.Attribute)):
+        return NOTHING
+    device = expression_device(interp, given.node)
+    name = device.symbol.name if isinstance(device, SameAs) else ""
+    return DeviceName(device, None, name) if name.rpartition(".")[2] == "device" else NOTHING
 
 
 def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:
     """An attribute of an object, by its class: a property, or what the constructor put there and nothing replaces."""
     info = owner.info
-    if info is None or info.is_module or _is_stored_outside(interp, node):
+    if info is None or info.is_module or is_stored_outside(interp, node):
         return NOTHING
     me, method = Self(info), info.method(name)
     if method is not None:
@@ -61,14 +74,3 @@ def _in_sight(info: ClassInfo, value: Value) -> Value:
     followed = [leaf.symbol.key if isinstance(leaf, SameAs) else "" for leaf in leaves(value.device)]
     is_open = UNKNOWN in leaves(value.device) or any(key.startswith(own) for key in followed if own)
     return NOTHING if is_open else value
-
-
-def _is_stored_outside(interp: Interpreter, attribute: cst.Attribute) -> bool:
-    """``self.buffer.x = self.buffer.x.to(d)``: whether a method of the class that keeps the object replaces it."""
-    path, holder = path_of(attribute), interp.info.owner if interp.info is not None else None
-    if path is None or not path.startswith("self.") or holder is None:
-        return False
-    kept = path.split(".")[1]
-    bodies = (m.node.body for one in holder.order for m in one.methods.values() if kept in m.own.mentioned)
-    targets = (child.target for body in bodies for child in descend(body) if isinstance(child, cst.AssignTarget))
-    return any(path_of(target) == path for target in targets)

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.summaries import Substitution, place_of, symbol_key
-from devlint.placement.domain.abstract_values import Constant, Container, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
-from devlint.placement.state.reads_of_arguments import asked, is_in_each_call, key_of_parameter
+from devlint.placement.domain.lattice import UNKNOWN
+from devlint.placement.state.reads_of_arguments import (
+    is_in_each_call,
+    is_left_out,
+    key_of_array,
+    key_of_parameter,
+    switches,
+)
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -31,13 +39,16 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
         if value is None or _is_switched_off(info, read, handed):
             continue
         device = place_of(value, interp)
-        own = key_of_parameter(interp, device)
-        if own is not None and not read.arms and is_in_each_call(interp):
-            interp.host_reads.setdefault(own, read)
-        tensor = _tensor_of(value)
         argument = next((argument for argument in site.arguments if argument.value is value), None)
-        elsewhere = read.scope.path != interp.scope.path and not interp.in_cpu_world
-        if tensor is not None and argument is not None and elsewhere:
+        own = key_of_parameter(interp, device)
+        if own is None and argument is not None and isinstance(value, Host):
+            own = key_of_array(interp, argument.node)
+        if own is not None and not read.arms and is_in_each_call(interp, allowed=switches(interp, interp.arms)):
+            interp.host_reads.setdefault(own, replace(read, arms=interp.arms) if interp.decided else read)
+        tensor = _tensor_of(value)
+        # In its own file a tensor's read is judged where it stands; what is stated to be an array has no place there.
+        judged_here = read.scope.path != interp.scope.path or read.value.device == UNKNOWN
+        if tensor is not None and argument is not None and judged_here and not interp.in_cpu_world:
             interp.emit(
                 ReadInCallee(node, interp.scope, tensor, device, read, argument.node, code_of(node.func), interp.arms)
             )
@@ -45,8 +56,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
 
 def _is_switched_off(info: FunctionInfo, read: HostRead, handed: Substitution) -> bool:
     """Whether a call leaves, or sets, a switch to what keeps the read from running."""
-    given = (handed.get(symbol_key(info, name)) for arm in read.arms for name in asked(arm))
-    return any(isinstance(value, Constant) and not value.value for value in given)
+    return any(is_left_out(arm, lambda name: handed.get(symbol_key(info, name))) for arm in read.arms)
 
 
 def _tensor_of(value: Value) -> Tensor | Opaque | None:

@@ -197,9 +197,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(
-        info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site, interp.program)
-    )
+    return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(interp, info, site))
 
 
 def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> None:

@@ -14,7 +14,7 @@ import libcst as cst
 
 from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
-from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Tensor, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Created, DeviceMismatch, Event, Fate, HostRead
 from devlint.placement.domain.lattice import (
@@ -112,6 +112,8 @@ class Interpreter:
         self.closure: dict[str, Value] = info.closure if info is not None else {}
         self.places: dict[str, Device] = {}
         """Keys of symbols whose place the call that is evaluated settles, and where that is."""
+        self.kept_on_cpu: Mapping[str, Tensor] = {}
+        """Tensors on the CPU that the object was built with whose method is evaluated, by the keys of their symbols."""
         self.handed_modules: tuple[Step, ...] = ()
         """The constructions of Modules that the caller made for the call that is evaluated, and for nothing else."""
         self.env: AbstractState | None = AbstractState(moved_groups=dict(info.parted) if info is not None else {})

@@ -15,9 +15,10 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.lattice import (
     CPU,
+    UNKNOWN,
     leaves,
 )
-from devlint.placement.state.reads_of_arguments import note_read
+from devlint.placement.state.reads_of_arguments import note_read, note_read_of_array
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def host_read(
     """
     if isinstance(value, Host) and value.copied_at is not None:
         value = Tensor(CPU, provenance=value.provenance, copied_at=value.copied_at)
+    if isinstance(value, Host) and wants_cpu and isinstance(expression, cst.Name):
+        event = HostRead(node, interp.scope, reader, Opaque(UNKNOWN), wants_cpu, False, expression, interp.arms)
+        note_read_of_array(interp, event, expression)
     if not isinstance(value, (Tensor, Opaque)):
         return
     copied = value.copied_at if isinstance(value, Tensor) else None

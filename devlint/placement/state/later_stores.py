@@ -10,8 +10,9 @@ import libcst as cst
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.declarations.self_attributes import updates
 from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.lattice import CPU, Device
 from devlint.placement.domain.provenance import was_moved
+from devlint.placement.syntax.nodes import descend
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -109,6 +110,25 @@ def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | Non
     """The first of the later stores where every one is of the CPU's, or of None; else None."""
     values = [value for value in later_stores(interp, info, name) or () if value != NONE]
     return values[0] if values and all(map(is_bare_on_cpu, values)) else None
+
+
+def stays_at(interp: Interpreter, info: ClassInfo, name: str, device: Device) -> bool:
+    """Whether whatever another method stores is a tensor in the place of the constructor's: on ``self.device``.
+
+    Only what says in its own words where it goes is asked for, as the rest is not known as a rule.
+    """
+    says = all(
+        value is not None and (updates(value, name) or _names_a_device(value))
+        for _, method in info.storing_later(name)
+        for value in method.stored_expressions.get(name, ())
+    )
+    values = later_stores(interp, info, name) if says else None
+    return bool(values) and all(isinstance(value, Tensor) and value.device == device for value in values or ())
+
+
+def _names_a_device(node: cst.BaseExpression) -> bool:
+    """``torch.zeros(n, device=self.device)``, ``torch.from_numpy(x).to(self.device)``."""
+    return any(isinstance(part, cst.Name) and part.value.endswith("device") for part in descend(node))
 
 
 def brought_to_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:

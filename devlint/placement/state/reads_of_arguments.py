@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
-from devlint.placement.domain.abstract_values import Opaque, Value
+from devlint.placement.domain.abstract_values import Constant, Host, Opaque, Value
 from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -22,8 +26,26 @@ def note_read(interp: Interpreter, event: HostRead) -> None:
     if is_of_a_callable(event.value):
         return
     key = key_of_parameter(interp, event.value.device)
-    if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=_switches(interp, event.arms)):
+    if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=switches(interp, event.arms)):
         interp.host_reads.setdefault(key, event)
+
+
+def note_read_of_array(interp: Interpreter, event: HostRead, expression: cst.Name) -> None:
+    """The same of an argument that is an array by its annotation, or by the docstring: callers may have tensors."""
+    key = key_of_array(interp, expression)
+    if key is not None and is_in_each_call(interp, allowed=switches(interp, event.arms)):
+        interp.host_reads.setdefault(key, event)
+
+
+def key_of_array(interp: Interpreter, expression: cst.BaseExpression) -> str | None:
+    """The key of the symbol of a parameter that is stated to be an array, where the name still holds what came in."""
+    info = interp.info
+    if info is None or not isinstance(expression, cst.Name) or interp.state.versions.get(expression.value, 0):
+        return None
+    if not isinstance(interp.state.values.get(expression.value), Host):
+        return None
+    named = any(parameter.name.value == expression.value for parameter in parameters_of(info.header))
+    return f"{info.qualname}:{info.key}:{expression.value}" if named else None
 
 
 def is_of_a_callable(value: Value) -> bool:
@@ -51,15 +73,52 @@ def is_in_each_call(interp: Interpreter, allowed: int = 0) -> bool:
     return all(decided.guard.kind is not GuardKind.ON_ACCELERATOR for decided in interp.state.left)
 
 
-def _switches(interp: Interpreter, arms: tuple[Decided, ...]) -> int:
-    """How many conditions there are, if each asks for parameters of the definition alone: ``if plot and folder``."""
-    own = (
-        {parameter.name.value for parameter in parameters_of(interp.info.header)} if interp.info is not None else set()
-    )
-    plain = all(arm.holds and arm.guard.kind is GuardKind.PLAIN and own.issuperset(asked(arm)) for arm in arms)
-    return len(arms) if plain else 0
+def switches(interp: Interpreter, arms: tuple[Decided, ...]) -> int:
+    """How many conditions there are, if each asks the arguments of the definition alone.
+
+    ``if plot and folder:``, ``elif method == "kd_tree":``.
+    """
+    if not arms or interp.info is None:
+        return 0
+    own = {parameter.name.value for parameter in parameters_of(interp.info.header)}
+    return len(arms) if all(_is_switch(arm, own) for arm in arms) else 0
 
 
-def asked(arm: Decided) -> list[str]:
+def _is_switch(arm: Decided, own: set[str]) -> bool:
+    """Whether it wants arguments to be true, or one to be, or not to be, what is written there."""
+    if arm.guard.kind is not GuardKind.PLAIN:
+        return False
+    compared = _comparison(arm.guard.text)
+    if compared is not None:
+        # The marks at the end of a key tell of names that were bound anew.
+        return compared[0] in own and arm.guard.key.endswith("@")
+    return arm.holds and own.issuperset(_names(arm))
+
+
+def _names(arm: Decided) -> list[str]:
     """The names of which a condition wants each to be true."""
     return arm.guard.text.split(" and ")
+
+
+def _comparison(text: str) -> tuple[str, bool, str | float] | None:
+    """The name, whether it is to be equal, and the text or number that is written there: ``method == "kd_tree"``."""
+    for operator in (" == ", " != "):
+        name, _, written = text.partition(operator)
+        if written and name.isidentifier():
+            try:
+                value = ast.literal_eval(written)
+            except (ValueError, SyntaxError):
+                return None
+            return (name, operator == " == ", value) if isinstance(value, (str, int, float)) else None
+    return None
+
+
+def is_left_out(arm: Decided, given: Callable[[str], Value | None]) -> bool:
+    """Whether a call with these arguments does not come by: what asks for a certain one, for all that is known."""
+    compared = _comparison(arm.guard.text)
+    if compared is None:
+        values = map(given, _names(arm))
+        return any(isinstance(value, Constant) and not value.value for value in values)
+    name, equal, written = compared
+    value = given(name)
+    return not isinstance(value, Constant) or ((value.value == written) is equal) is not arm.holds

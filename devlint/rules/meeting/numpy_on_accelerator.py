@@ -13,9 +13,10 @@ that is not known, where several other methods of the class (or functions of the
 argument of a public function of a library, where another function of its file brings its argument of this name to the
 CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
 that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
-file which always gives it to numpy; and a method of what a model computed that its object keeps, where the object keeps
-a device that it was told, as well. In a file that never moves anything, and never says where something is made, all
-that rests on a caller has low confidence, but for parameters and buffers.
+file, or of its own file if an array is stated there, which gives it to numpy in each call, or in those that say
+`method="tree"`; and a method of what a model computed that its object keeps, where the object keeps a device that it
+was told, as well. In a file that never moves anything, and never says where something is made, all that rests on a
+caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 

@@ -1,0 +1,56 @@
+"""Objects of the project that were built with tensors on the CPU: whatever keeps one does not bring them over.
+
+Their methods meet what comes in, and nothing in their class says that the two are apart: the call does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.object_changes import replaces_attributes
+from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.lattice import CPU, SameAs
+from devlint.placement.operations.operands import device_of_value
+from devlint.records import replace
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def kept_on_cpu(interp: Interpreter, receiver: Value | None, node: cst.Call) -> Mapping[str, Tensor]:
+    """The tensors on the CPU that an object was built with, by the keys of what its attributes follow.
+
+    None of one that can be moved, or some of whose attributes the code around it replaces.
+    """
+    if isinstance(receiver, Self):
+        return interp.kept_on_cpu
+    if not isinstance(receiver, Instance) or receiver.info is None:
+        return {}
+    kept = {key: value for key, value in receiver.given if isinstance(value, Tensor) and value.device == CPU}
+    if not kept or any(receiver.info.method(way) is not None for way in _WAYS_TO_MOVE):
+        return {}
+    return {} if isinstance(node.func, cst.Attribute) and replaces_attributes(interp, node.func.value) else kept
+
+
+_WAYS_TO_MOVE = ("to", "cuda", "_apply")
+
+
+def as_built(event: DeviceMismatch, kept: Mapping[str, Tensor]) -> DeviceMismatch:
+    """The mismatch with what the object was built with for what its attributes follow."""
+    offending, other = (_operand_as_built(one, kept) for one in (event.offending, event.other))
+    return replace(event, offending=offending, other=other)
+
+
+def _operand_as_built(operand: MismatchOperand, kept: Mapping[str, Tensor]) -> MismatchOperand:
+    value = operand.value
+    device = device_of_value(value)
+    built = kept.get(device.symbol.key) if isinstance(device, SameAs) else None
+    if built is None or built.provenance is None or not isinstance(value, Tensor):
+        return operand
+    # One creation stands for those of all arms: each call of each method meets them all.
+    came = replace(built.provenance, others=())
+    return replace(operand, value=replace(value, device=CPU, provenance=came))
