@@ -80,7 +80,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import with_argument
-from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.draft import Draft, Premise, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
@@ -230,6 +230,7 @@ class LoadWithoutMapLocation(Rule):
             "it fails where that device does not exist",
             confidence=Confidence.LOW if event.scope.qualname in self._trained else _confidence(event),
             repair=self._repair(event),
+            premise=Premise.SAVED_ELSEWHERE,
         )
         self._found.append((event, draft))
         return ()
