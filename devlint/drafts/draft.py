@@ -58,6 +58,7 @@ class Premise(Enum):
     SEVERAL_MACHINES = "the package does not start its processes on one machine"
     CALLERS_CHOOSE = "the package is not made for the accelerator that its processes set as the current one"
     FORKS = "the package does not start its processes anew"
+    SAVED_ELSEWHERE = "the package does not train on the CPU what it saves"
     PLACES = "another file of the package names a device"
     OPEN = "another file of the package names a device, and none mentions the function of the draft"
 

@@ -14,6 +14,7 @@ from devlint.source.package_signs import (
     FOLLOWS_DEFAULT,
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
+    RUNS_ENGINES,
     SETS_CURRENT,
     SPAWNS,
     STARTS_HERE,
@@ -34,9 +35,15 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
 
     Such models stay where they are made. A package of layers does not train: those who use it move its modules.
     """
+    data = text.encode(errors="replace")
+    return _trains_on_the_host(data, project, file) and not (
+        has_sign(data, RUNS_ENGINES) or _elsewhere(RUNS_ENGINES, project, file)
+    )
+
+
+def _trains_on_the_host(data: bytes, project: WorkspaceView | None, file: Path | None) -> bool:
     if project is None or file is None:
         return False
-    data = text.encode(errors="replace")
     if has_sign(data, NAMES_A_DEVICE) or project.mentioned_elsewhere(file, NAMES_A_DEVICE):
         return False
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
@@ -74,6 +81,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             return replace(draft, confidence=Confidence.LOW) if spawns else draft
         case Premise.CALLERS_CHOOSE:
             return _where_callers_choose(draft, data, project, file)
+        case Premise.SAVED_ELSEWHERE:
+            # What such a package loads it has saved itself, or its users have: from the CPU.
+            return replace(draft, confidence=Confidence.LOW) if _trains_on_the_host(data, project, file) else draft
         case Premise.PLACES:
             # Code that never places anything works with what the rest of its package hands it.
             return draft if _elsewhere(NAMES_A_DEVICE, project, file) else replace(draft, confidence=Confidence.LOW)

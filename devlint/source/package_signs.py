@@ -10,6 +10,10 @@ NAMES_A_DEVICE = "a device that is named"
 `x.device`, and what is made there, names none.
 """
 
+RUNS_ENGINES = "an engine of ignite"
+"""Engines run the steps that they are given, of whoever's model: ignite moves nothing but by `ignite.distributed`, or
+where a device is named."""
+
 TRAINS = "a gradient that is zeroed"
 """A loop of its own trains a model."""
 
@@ -37,8 +41,8 @@ FOLLOWS_DEFAULT = "a value that is brought to the default device"
 _PATTERNS = {
     FOLLOWS_DEFAULT: re.compile(rb"\.to\(\s*(?:device=)?(?:torch|th)\.get_default_device\(\)"),
     NAMES_A_DEVICE: re.compile(
-        rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
-        rb"|(?<![A-Z])DEVICE(?![A-Z])|\b(?:xpu|mps|npu|hpu|xla)\b"
+        rb"cuda|gpu|GPU|accelerat|lightning|ignite\.distributed|\bidist\b|skorch"
+        rb"|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b|(?<![A-Z])DEVICE(?![A-Z])|\b(?:xpu|mps|npu|hpu|xla)\b"
     ),
     ASKS: re.compile(
         rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("
@@ -63,6 +67,7 @@ _PATTERNS = {
         rb"|\bmultiprocessing_context\s*=\s*['\"](?:spawn|forkserver)['\"]"
     ),
     TRAINS: re.compile(rb"\.zero_grad\("),
+    RUNS_ENGINES: re.compile(rb"\bignite\b"),
     SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
 }
 

@@ -210,3 +210,44 @@ def test_workers_that_are_started_anew_may_use_accelerators(start: str, confiden
     settings = {"select": ["DEV604"], "min-confidence": "low"}
     found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings=settings)
     assert [finding.confidence for finding in found] == [confidence]
+
+
+ENGINES = """\
+from ignite.engine import Engine
+from pkg.layers import Noisy
+
+
+def fit(batches, chosen):
+    net = Noisy()
+
+    def step(engine, batch):
+        chosen.zero_grad()
+        net(batch).mean().backward()
+        chosen.step()
+
+    return Engine(step).run(batches)
+"""
+
+
+def test_engines_run_the_steps_of_models_from_anywhere(tmp_path: Path) -> None:
+    assert _confidence(tmp_path, training=ENGINES) == (Confidence.HIGH, Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("training", "confidence"),
+    [
+        (ENGINES, Confidence.LOW),
+        (TRAINING, Confidence.LOW),
+        (ENGINES + "\n\nDEFAULT = 'cuda:0'\n", Confidence.MEDIUM),
+        (ENGINES.replace("chosen.zero_grad()", "pass"), Confidence.MEDIUM),
+    ],
+)
+def test_what_it_trains_it_saves_from_the_cpu(training: str, confidence: Confidence, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / "pkg").mkdir()
+    loading = "import torch\n\n\ndef read(model_path):\n    return torch.load(model_path).eval()\n"
+    for name, text in {"__init__": "", "layers": LAYERS, "training": training, "loading": loading}.items():
+        (tmp_path / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    settings = {"select": ["DEV503"], "min-confidence": "low"}
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings=settings)
+    assert [finding.confidence for finding in found] == [confidence]

@@ -13,9 +13,10 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import builtin_models, library_dispatch
 from devlint.placement.calls import higher_order as indirect
-from devlint.placement.calls.conventional_results import of_told_device
+from devlint.placement.calls.conventional_results import is_told_a_device, of_told_device
 from devlint.placement.calls.load_places import note_load
 from devlint.placement.calls.unknown_models import beside_arguments
+from devlint.placement.declarations.evidence_names import names_a_transfer
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
     NOTHING,
@@ -288,7 +289,9 @@ def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSit
         return Truth(None, about_device=True)
     if is_unplaced_context(name):
         return Instance(name, node=node)
-    if name.startswith("torch."):
+    if name.startswith("torch.") or (is_told_a_device(site) and not names_a_transfer(last)):
+        # What a library is told a device for it computes there; its results it hands out as it likes
+        # (fixture `told_a_library`).
         return NOTHING
     if is_of_unknown_library(name):
         return beside_arguments(interp, node, site)

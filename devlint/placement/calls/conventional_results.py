@@ -126,6 +126,11 @@ def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value
     return Opaque(named[0], step)
 
 
+def is_told_a_device(site: CallSite) -> bool:
+    """Whether a call hands a device over."""
+    return any(isinstance(argument.value, DeviceName) for argument in site.arguments)
+
+
 def of_maker(interp: Interpreter, info: FunctionInfo, value: Value) -> Value:
     """What ``build_model(options)`` of the project gives, where its body does not show it: a module."""
     is_open = isinstance(value, UnknownValue) or (isinstance(value, Opaque) and not value.tensorlike and not value.info)

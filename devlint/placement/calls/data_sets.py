@@ -23,7 +23,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import code_of, parameters_of
 
@@ -76,7 +76,12 @@ def _result_moves(call: LibraryCall, function: FunctionInfo) -> bool:
     handed = (function,) if constructor is None else (function, constructor)
     own = {parameter.name.value for one in handed for parameter in parameters_of(one.node)}
     places = [leaf for part in parts if part is not None for leaf in _elsewhere(part)]
-    return any(not isinstance(leaf, SameAs) or leaf.symbol.name not in own for leaf in places)
+    return any(not isinstance(leaf, SameAs) or not _is_as_it_came(leaf, own) for leaf in places)
+
+
+def _is_as_it_came(place: SameAs, own: set[str]) -> bool:
+    """Whether it is where an argument is, or what was drawn from one: a key of ``for key in file.keys():``."""
+    return place.symbol.anchor is Anchor.BATCH or place.symbol.name in own
 
 
 def _was_moved(value: Value) -> bool:

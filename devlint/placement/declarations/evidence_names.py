@@ -256,6 +256,14 @@ def names_a_maker(function: str) -> bool:
     return verb in _MAKING and made.rpartition("_")[2] in _MADE_BY_NAME
 
 
+_BRINGS = frozenset("cuda device gpu move place prepare put send to transfer".split())
+
+
+def names_a_transfer(function: str) -> bool:
+    """``send_to_device``, ``move_data``, ``to_cuda``: what it gives is what it was given, brought over."""
+    return not _BRINGS.isdisjoint(function.lower().split("_"))
+
+
 _CONSTRUCTORS = frozenset("build create load restore".split())
 
 

@@ -24,6 +24,7 @@ from devlint.placement.domain.events import (
     ReadAnywhere,
     UndecidedMismatch,
 )
+from devlint.placement.domain.excluded_cases import is_no_case
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -51,7 +52,6 @@ from devlint.placement.operations.contracts import (
     on_the_host_by_contract,
     where_brought_from,
 )
-from devlint.placement.operations.excluded_cases import is_no_case
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read

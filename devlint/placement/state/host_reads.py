@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import (
-    Host,
-    Opaque,
-    Tensor,
-    Value,
-)
+from devlint.placement.domain.abstract_values import Host, Opaque, Tensor, Value
 from devlint.placement.domain.events import HostRead
-from devlint.placement.domain.lattice import (
-    CPU,
-    UNKNOWN,
-    leaves,
-)
+from devlint.placement.domain.excluded_cases import in_the_case
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, leaves
 from devlint.placement.state.reads_of_arguments import note_read, note_read_of_array
+from devlint.records import replace
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -63,6 +56,8 @@ def host_read(
         note_read_of_array(interp, event, expression)
     if not isinstance(value, (Tensor, Opaque)):
         return
+    if isinstance(value.device, Choice):
+        value = replace(value, device=in_the_case((*interp.arms, *interp.state.left), value.device))
     copied = value.copied_at if isinstance(value, Tensor) else None
     in_flight = not view and copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None

@@ -245,7 +245,10 @@ class NumpyOnAccelerator(Rule):
         elif isinstance(device, Choice) and any(accelerator(leaf) for leaf in leaves(device)):
             if follows_the_tensors_own_test(device):
                 return
-            yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
+            # A checkpoint holds lists of numbers as well (fixture `lists_of_checkpoints`).
+            told = confidence_in_tensor(event) is not Confidence.LOW
+            sure = Confidence.MEDIUM if told else Confidence.LOW
+            yield _draft(event, Severity.WARNING, sure, f"is on {describe(device)}")
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and (
             isinstance(event.value, Tensor) or is_moved_object(event)
         ):

@@ -81,7 +81,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import with_argument
-from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.draft import Draft, Premise, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
@@ -221,6 +221,7 @@ class LoadWithoutMapLocation(Rule):
             "it fails where that device does not exist",
             confidence=Confidence.LOW if self._has_trained(event) else _confidence(event),
             repair=self._repair(event),
+            premise=Premise.SAVED_ELSEWHERE,
         )
         self._found.append((event, draft))
         return ()

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from devlint.placement.domain.lattice import Decided, Guard, GuardKind
+from devlint.placement.domain.lattice import Choice, Decided, Device, Guard, GuardKind
 
 
 def is_no_case(decided: Sequence[Decided], guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
     """Whether no run reaches a point with these guards of its operands decided so; ``decided`` holds at the point."""
     return _is_no_mode(guards, outcome) or _mixes_types(guards, outcome) or _is_another_mode(decided, guards, outcome)
+
+
+def in_the_case(decided: Sequence[Decided], device: Device) -> Device:
+    """Where a value is at a point that only one of its arms reaches; ``decided`` holds at the point."""
+    if not isinstance(device, Choice):
+        return device
+    if _is_another_mode(decided, (device.guard,), (True,)):
+        return in_the_case(decided, device.otherwise)
+    return device
 
 
 def _is_no_mode(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
