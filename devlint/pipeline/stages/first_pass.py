@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from devlint.placement.project.workspace import WorkspaceView
     from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.layout import Whole
-    from devlint.rules.engine import Drafts
+    from devlint.rules.listeners import Drafts
     from devlint.source.bare.lazy_parser import BareLazyParser
     from devlint.source.part import Part
 
