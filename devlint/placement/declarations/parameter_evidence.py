@@ -106,13 +106,18 @@ def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
     graded = {name: _tensor_grade_beside_modules(name, signs) for name, signs in uses.signs.items()}
 
+    names: dict[Shows, list[str]] = {}
+    for name, signs in uses.signs.items():
+        for shows in {sign.shows for sign in signs}:
+            names.setdefault(shows, []).append(name)
+
     def showing(shows: Shows) -> frozenset[str]:
-        return frozenset(name for name, signs in uses.signs.items() if grade_of(signs, shows) is not None)
+        return frozenset(names.get(shows, ()))
 
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
     items = frozenset(name for name in tensors if "[" in name)
-    computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
+    computed = frozenset(name for name, signs in uses.signs.items() if not signs.isdisjoint(_COMPUTED))
     placed, moved, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.DIMENSIONS))
     modules, structured, several = map(showing, (Shows.MODULE, Shows.STRUCTURED, Shows.SEVERAL))
     return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed, several)

@@ -52,10 +52,9 @@ class AcceleratorByDefault:
         in_use = scope.setting in (Setting.FORWARD, Setting.METHOD) and scope.role is not Role.TEST
         if not in_use or owner is None or not is_known_module(owner) or is_named_for_accelerator(scope.qualname):
             return
-        if not isinstance(event.node, cst.FunctionDef) or not any(c.name == "self" for c in candidates_of(event, ())):
-            return
-        for default in _cuda_by_default(event.node):
-            self._defaults[scope] = default
+        defaults = list(_cuda_by_default(event.node)) if isinstance(event.node, cst.FunctionDef) else []
+        if defaults and any(candidate.name == "self" for candidate in candidates_of(event, ())):
+            self._defaults[scope] = defaults[-1]
 
     def moved(self, event: Moved) -> None:
         """`self.net.to(device)`: the method brings the module to where it is told."""
