@@ -98,7 +98,7 @@ def sequence(interp: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value
     rest: Value | None = None
     for element in node.elements:
         value = interp.evaluate(element.value)
-        if isinstance(element, cst.StarredElement):
+        if type(element) is cst.StarredElement:
             more = item_of(interp, value, None)
             rest = more if rest is None else join_values(None, rest, more)
         else:
