@@ -42,12 +42,16 @@ class Workspaces:
 
     @contextmanager
     def open(
-        self, isolated: bool = False, bare: bool = True, with_findings: frozenset[str] = _NONE
+        self,
+        isolated: bool = False,
+        bare: bool = True,
+        with_findings: frozenset[str] = _NONE,
+        until_led_back: bool = False,
     ) -> Iterator[WorkspaceView]:
         """The project as one pass sees it. Files are ``bare`` trees, except for those ``with_findings``.
 
         An ``isolated`` workspace serves this pass alone and is dropped after it. So is one whose trees are not those
-        that other files can use.
+        that other files can use. ``until_led_back`` ends a pass early that an isolated one has to follow.
         """
         from devlint.placement.project.workspace import WorkspaceView
 
@@ -55,7 +59,7 @@ class Workspaces:
         others = with_findings - {task.shown_as}
         isolated = isolated or not bare or bool(others) or tree.compared_with is not None
         workspace = self._isolated(bare, with_findings) if isolated else _shared.workspace(task, tree)
-        project = WorkspaceView(workspace, Path(task.path), self._note, isolated)
+        project = WorkspaceView(workspace, Path(task.path), self._note, isolated, until_led_back and not isolated)
         workspace.look_from(Path(task.path))
         try:
             yield project

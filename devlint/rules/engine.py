@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -11,7 +11,6 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.replaced_nodes import with_nodes
 from devlint.drafts.source_words import SourceWords
 from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, TraceStep
-from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
 from devlint.rules.documented import Documented
@@ -22,8 +21,9 @@ from devlint.rules.host_package import (
     works_on_the_host,
 )
 from devlint.rules.importable import imports_what_is_missing
+from devlint.rules.listeners import Drafts, reported
 from devlint.rules.refused import Refused
-from devlint.rules.registry import precedence, rule_classes
+from devlint.rules.registry import precedence
 from devlint.rules.rule import Rule
 from devlint.source.part import Part
 from devlint.source.role import Role
@@ -35,16 +35,12 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.index import FileIndex
+    from devlint.placement.domain.events import Event
     from devlint.placement.project.workspace import WorkspaceView
     from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.editing import Editor
     from devlint.repairs.layout import Whole
     from devlint.source.role import Role
-
-Handler = Callable[[Event], Iterable[Draft]]
-
-Drafts = list[tuple[Rule, Draft]]
-"""What the rules have to say of one file, each with its rule."""
 
 
 def lint_module(
@@ -140,8 +136,8 @@ def _drafts(
 ) -> Drafts:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
     refused, documented = Refused(), Documented()
-    reported = list(_reported(documented.watch(refused.watch(events))))
-    judged = ((rule, documented.judged(rule, refused.judged(draft))) for rule, draft in reported)
+    told = list(reported(documented.watch(refused.watch(events))))
+    judged = ((rule, documented.judged(rule, refused.judged(draft))) for rule, draft in told)
     drafts = [
         (rule, documented.judged(rule, refused.judged(relocated)))
         for rule, draft in judged
@@ -169,38 +165,6 @@ def _lowered(drafts: Drafts, is_a_guess: Callable[[Rule, Draft], bool]) -> Draft
 def _rests_on_the_default(rule: Rule, draft: Draft) -> bool:
     """Whether it holds unless the default device is where the caller works."""
     return rule.of_bare_factories and draft.confidence is Confidence.MEDIUM
-
-
-def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
-    """What fresh instances of all rules report of one file's events."""
-    rules = [cls() for cls in rule_classes()]
-    handlers: dict[type[Event], list[tuple[Rule, Handler]]] = {}
-    for rule in rules:
-        for event_type, name in rule.handlers.items():
-            handlers.setdefault(event_type, []).append((rule, getattr(rule, name)))
-    by_code = {rule.code: rule for rule in rules}
-    claimants = [by_code[code] for code in precedence().claim_order]
-
-    for event in events:
-        for rule, handler in handlers.get(type(event), ()):
-            # Nearly all have nothing to say, and an empty tuple.
-            if drafts := handler(event):
-                for draft in drafts:
-                    yield rule, draft
-        if isinstance(event, DeviceMismatch):
-            yield from _claimed(event, claimants)
-    for rule in rules:
-        for draft in rule.finish():
-            yield rule, draft
-
-
-def _claimed(event: DeviceMismatch, claimants: list[Rule]) -> Drafts:
-    """The drafts of the first rule that claims a device mismatch."""
-    for rule in claimants:
-        drafts = list(rule.claim(event))
-        if drafts:
-            return [(rule, draft) for draft in drafts]
-    return []
 
 
 def _relocated(draft: Draft, path: str) -> Draft | None:

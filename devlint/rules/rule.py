@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from devlint.finding import Severity
-from devlint.rules.handlers import handlers_of
+from devlint.rules.handlers import EVENT_OF_HANDLER, handlers_of
+from devlint.rules.waking import always
 
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
     from devlint.placement.domain.events import DeviceMismatch, Event
+    from devlint.rules.waking import Question
 
 
 class Rule:
@@ -51,12 +53,32 @@ class Rule:
     of_callers_tensors: ClassVar[bool] = False
     """With medium confidence it takes for granted that callers come with tensors on an accelerator."""
 
+    wakes_at: ClassVar[Mapping[str, Question]] = {}
+    """By the name of the handler: the events without one of which the rule has nothing to say in a file. None named:
+    there is no such event.
+
+    Most rules are about calls that few files make, and note what stands around them. A rule with such a table sleeps
+    until one of these events, or until a device mismatch if it has ``claim``; then it is told what came before. In a
+    file without one it costs nothing but these questions, which therefore read little.
+    """
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        """The same for calls, by the qualified name of what is called. Asked once for each name."""
+        return False
+
     handlers: ClassVar[Mapping[type[Event], str]] = {}
     """The handlers' names by event type; found when the class is created, not written by hand."""
+    wakes: ClassVar[Mapping[type[Event], Question]] = {}
+    """``wakes_at`` by event type, with what ``claim`` adds."""
+    sleeps: ClassVar[bool] = False
+    """Whether it waits for such an event or call."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.handlers = handlers_of(cls, Rule)
+        cls.wakes = _wakes(cls)
+        cls.sleeps = bool(cls.wakes) or cls.wakes_at_call is not Rule.wakes_at_call
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         """The drafts of a device mismatch that is this rule's to report; nothing where it is another rule's."""
@@ -65,3 +87,13 @@ class Rule:
     def finish(self) -> Iterable[Draft]:
         """The drafts that are known only after the file's last event."""
         return ()
+
+
+def _wakes(rule: type[Rule]) -> dict[type[Event], Question]:
+    unknown = rule.wakes_at.keys() - EVENT_OF_HANDLER.keys()
+    if unknown:
+        raise TypeError(f"{rule.__name__} wakes at {', '.join(sorted(unknown))}, which is no event")
+    found = {EVENT_OF_HANDLER[name]: question for name, question in rule.wakes_at.items()}
+    if (rule.wakes_at or rule.wakes_at_call is not Rule.wakes_at_call) and rule.claim is not Rule.claim:
+        found[EVENT_OF_HANDLER["device_mismatch"]] = always
+    return found

@@ -72,6 +72,9 @@ def read_suppressions(text: str, segments: Sequence[int] = (0,)) -> list[Suppres
 
     ``segments`` are the character offsets of the lines at which segments begin: the cells of a notebook.
     """
+    lowered = text.lower()  # the search is ten times as slow where it ignores the case
+    if "noqa" not in lowered and "devlint" not in lowered:
+        return []
     if re.search(_MAY_SUPPRESS, text, re.I) is None:
         return []
     starts = [0]

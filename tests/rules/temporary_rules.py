@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import devlint.rules
-from devlint.rules import registry
+from devlint.rules import listeners, registry
 
 HEADER = '''\
 """A rule of a test."""
@@ -71,5 +71,12 @@ def rules_beside(directory: Path) -> Iterator[None]:
 
 def _forget() -> None:
     """The loader reads the rules anew."""
-    for cached in (registry.rule_classes, registry.precedence, registry._loaded, registry.all_rules):
+    for cached in (
+        registry.rule_classes,
+        registry.precedence,
+        registry._loaded,
+        registry.all_rules,
+        listeners._waking_at_calls,
+        listeners._woken_by,
+    ):
         cached.cache_clear()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from devlint.placement.project.workspace import WorkspaceView
     from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.layout import Whole
-    from devlint.rules.engine import Drafts
+    from devlint.rules.listeners import Drafts
     from devlint.source.bare.lazy_parser import BareLazyParser
     from devlint.source.part import Part
 
@@ -77,16 +78,18 @@ def first_pass(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> Findin
 
 def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes:
     """Raises NeedsLayout where a rule reads what bare trees lack."""
+    from devlint.placement.interpreter.memo import Depends
     from devlint.source.bare.lazy_parser import BareLazyParser
 
     assert parsed.tree is not None
     assert parsed.outline is not None
     bare = BareLazyParser(parsed.text, parsed.tree, parsed.outline, keeps=True)
     if not task.leads_back:
-        with workspaces.open() as project:
-            found = _scopes(parsed, bare, task, project, False)
-        if not found.leads_back:
-            return found
+        with suppress(Depends):
+            with workspaces.open(until_led_back=True) as project:
+                found = _scopes(parsed, bare, task, project, False)
+            if not found.leads_back:
+                return found
     # Where nothing leads back any more, the file itself is read by none of the others, and nothing else differs.
     with workspaces.open(isolated=True) as project:
         return _scopes(parsed, bare, task, project, True)

@@ -63,13 +63,16 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
+_DRAWN = frozenset({cst.Subscript, cst.Attribute, cst.Call})
+
+
 def assign(
     interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
     """``target = value`` for any target; the event has the target's source text."""
     value = _chosen_device(interp, value)
     if type(target) is cst.Name:
-        drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute, cst.Call))
+        drawn = value_node is None or type(value_node) in _DRAWN
         if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
             value = _as_tensor(value, certain=value.tensorlike)
         elif isinstance(value, UnknownValue) and target.value in interp.uses.tensors:

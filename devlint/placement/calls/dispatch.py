@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 def call(interp: Interpreter, node: cst.Call) -> Value:
     function = node.func
-    if isinstance(function, cst.Attribute):
+    if type(function) is cst.Attribute:
         receiver = interp.evaluate(function.value)
         if isinstance(receiver, (Reference, ProjectModule)):
             return _call_reference(interp, node, attribute_of(interp, receiver, function.attr.value, function))
@@ -121,7 +121,7 @@ def _tell(
 
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
     """The arguments, evaluated in order. Of a type test only the tested value: the types are read by name."""
-    tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
+    tests = type(node.func) is cst.Name and node.func.value in ("isinstance", "issubclass")
     evaluate = interp.evaluate
     given: list[Argument] = []
     for written in node.args[:1] if tests else node.args:

@@ -36,14 +36,14 @@ def computed_from(node: cst.BaseExpression | None, masks: Collection[str]) -> st
 
 def is_mask(node: cst.BaseExpression) -> bool:
     """``labels >= 0``, ``~known``: read as an index, it picks from an array or a tensor."""
-    if isinstance(node, cst.Comparison):
+    if type(node) is cst.Comparison:
         return len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, _ORDERS)
-    return isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert)
+    return type(node) is cst.UnaryOperation and type(node.operator) is cst.BitInvert
 
 
 def _read(node: cst.BaseExpression | None, masks: Collection[str], names: set[str]) -> bool:
     """Add the names that an expression is computed of; False where it is not computed of names alone."""
-    while True:
+    while type(node) in _MAY_BE_COMPUTED:  # what is none of these would be compared with each
         match node:
             case cst.Name(value=name):
                 names.add(name)
@@ -66,6 +66,12 @@ def _read(node: cst.BaseExpression | None, masks: Collection[str], names: set[st
                 node = value
             case _:
                 return False
+    return False
+
+
+_MAY_BE_COMPUTED = frozenset(
+    {cst.Name, cst.UnaryOperation, cst.BinaryOperation, cst.Comparison, cst.Subscript, cst.Call}
+)
 
 
 _METHODS = rows.COMPUTED_FROM | rows.PASSING

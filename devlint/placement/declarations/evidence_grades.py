@@ -126,6 +126,16 @@ def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:
     return best
 
 
+def grades_of(signs: Iterable[Sign]) -> dict[Shows, Grade]:
+    """By what the uses show: the best grade, as :func:`grade_of` finds it."""
+    best: dict[Shows, Grade] = {}
+    for sign in signs:
+        known = best.get(sign.shows)
+        if known is None or sign.grade > known:
+            best[sign.shows] = sign.grade
+    return best
+
+
 def tensor_grade(signs: Signs) -> Grade | None:
     """How certain it is that the value is a tensor; what is an array, or is converted, at the same grade is none."""
     grade = grade_of(signs, Shows.TENSOR)

@@ -47,6 +47,8 @@ def is_sequence(node: cst.BaseExpression) -> bool:
 
 def absent(test: cst.BaseExpression) -> str:
     """``x``, of ``x is None`` and ``x is not None``."""
+    if type(test) is not cst.Comparison:
+        return ""
     match test:
         case cst.Comparison(
             left=cst.Name(value=name),

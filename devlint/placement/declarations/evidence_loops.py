@@ -27,10 +27,12 @@ def items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> It
 
 def items_picked(target: cst.BaseAssignTargetExpression, value: cst.BaseExpression) -> Iterator[tuple[str, str]]:
     """``first`` and ``states``, of ``first = states[0]`` and ``first, second = states[0], states[1]``."""
-    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+    if type(value) is cst.Tuple and type(target) is cst.Tuple and len(target.elements) == len(value.elements):
         for one, part in zip(target.elements, value.elements, strict=True):
             if isinstance(one.value, cst.Name):
                 yield from items_picked(one.value, part.value)
+    if type(value) is not cst.Subscript:
+        return  # most are none
     match target, value:
         case cst.Name(value=name), cst.Subscript(
             value=cst.Name(value=whole), slice=[cst.SubscriptElement(slice=cst.Index(value=index))]

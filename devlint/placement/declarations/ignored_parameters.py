@@ -143,7 +143,8 @@ def documented_as_unused(node: cst.FunctionDef) -> bool:
 
 def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
     name = parameter.name.value
-    for statement in body_of(node.body):
+    statements = list(body_of(node.body))
+    for position, statement in enumerate(statements):
         if not mentions(statement, name):
             continue
         replaces = (
@@ -153,15 +154,15 @@ def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
         )
         if replaces and isinstance(statement, cst.Assign):
             return Ignored(parameter, statement)
-        kept = _kept_where_absent(node, name)
+        kept = _kept_where_absent(statements[position:], name)
         return Ignored(parameter, None, kept) if kept is not None else None
     return Ignored(parameter, None)
 
 
-def _kept_where_absent(node: cst.FunctionDef, name: str) -> cst.Assign | None:
+def _kept_where_absent(statements: list[cst.CSTNode], name: str) -> cst.Assign | None:
     """``if device is None: self.device = device``, where nothing else reads it: the test is the wrong way round."""
     kept: list[cst.Assign] = []
-    stack: list[cst.CSTNode] = [node.body]
+    stack = statements[::-1]  # mostly the first one reads it
     while stack:
         current = stack.pop()
         if type(current) is cst.If and _asks_for_none(current.test, name):

@@ -23,6 +23,7 @@ from devlint.placement.declarations.evidence_grades import (
     Uses,
     convention_of,
     grade_of,
+    grades_of,
     tensor_grade,
 )
 from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
@@ -106,13 +107,18 @@ def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
     graded = {name: _tensor_grade_beside_modules(name, signs) for name, signs in uses.signs.items()}
 
+    names: dict[Shows, list[str]] = {}
+    for name, signs in uses.signs.items():
+        for shows in {sign.shows for sign in signs}:
+            names.setdefault(shows, []).append(name)
+
     def showing(shows: Shows) -> frozenset[str]:
-        return frozenset(name for name, signs in uses.signs.items() if grade_of(signs, shows) is not None)
+        return frozenset(names.get(shows, ()))
 
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
     items = frozenset(name for name in tensors if "[" in name)
-    computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
+    computed = frozenset(name for name, signs in uses.signs.items() if not signs.isdisjoint(_COMPUTED))
     placed, moved, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.DIMENSIONS))
     modules, structured, several = map(showing, (Shows.MODULE, Shows.STRUCTURED, Shows.SEVERAL))
     return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed, several)
@@ -172,20 +178,21 @@ def _held(
     ``arrays``: what has a shape may be of a library of arrays.
     """
     name = param.name.value
-    tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
-    array = grade_of(signs, Shows.ARRAY)
-    no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
-    if grade_of(signs, Shows.OTHERWISE) is not None or (no_tensor and tensor is Grade.CERTAIN):
+    shown = grades_of(signs)
+    tensor, module = tensor_grade(signs), shown.get(Shows.MODULE)
+    array = shown.get(Shows.ARRAY)
+    no_tensor = shown.get(Shows.NO_TENSOR) is not None
+    if shown.get(Shows.OTHERWISE) is not None or (no_tensor and tensor is Grade.CERTAIN):
         # A tensor is bound to the name later on; or it is a class that looks like one: it has what no tensor has.
-        tensor, no_tensor = None, grade_of(signs, Shows.ITEMS) is None
+        tensor, no_tensor = None, shown.get(Shows.ITEMS) is None
     if names.names_a_tensordict(name) and param.annotation is None:
         return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
     certain = tensor is Grade.CERTAIN
     if names.names_processes(name) and convention_of(signs, Shows.TENSOR) == conventions.SIZE_IS_CALLED:
         tensor = None
     # What is converted may be a list: the shape is that of what the conversion gives.
-    as_given = grade_of(signs, Shows.CONVERTED) is not Grade.CERTAIN
-    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not arrays
+    as_given = shown.get(Shows.CONVERTED) is not Grade.CERTAIN
+    shaped = shown.get(Shows.ARRAY_LIKE) is not None and as_given and not arrays
     if names.names_a_device(name) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:
@@ -196,21 +203,21 @@ def _held(
         return Held(Role.HOST)
     if param.annotation is None and _is_module(param.default, imports):
         return Held(Role.MODULE)
-    converted = grade_of(signs, Shows.CONVERTED) is not None
+    converted = shown.get(Shows.CONVERTED) is not None
     if certain and converted and param.annotation is None and annotated(documented, imports) is Role.HOST:
         # `lookdir = torch.asarray(lookdir)`, documented as numbers: what is computed with is the tensor made of them.
         return Held(Role.HOST, conventions.DOCUMENTED)
     if certain:
         return Held(Role.TENSOR)
-    if grade_of(signs, Shows.TEXT) is not None and param.annotation is None:
+    if shown.get(Shows.TEXT) is not None and param.annotation is None:
         return Held(Role.HOST)
     if module is not None and not names.names_no_module(name) and not _is_configured(name, module):
         return Held(Role.MODULE, convention_of(signs, Shows.MODULE))
-    number = grade_of(signs, Shows.NO_NUMBER) is None
-    if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
+    number = shown.get(Shows.NO_NUMBER) is None
+    if number and tensor is None and shown.get(Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
-    tested = grade_of(signs, Shows.TESTED) is not None
-    doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
+    tested = shown.get(Shows.TESTED) is not None
+    doubted = shown.get(Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
         if by_docstring is Role.TENSOR and array is not Grade.CERTAIN:
@@ -222,10 +229,10 @@ def _held(
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
         if shaped and array is None and not told_otherwise and not doubted:
             return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
-        if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
+        if shown.get(Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
-        one = not no_tensor and grade_of(signs, Shows.SEVERAL) is None and not names.names_a_function(name)
-        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
+        one = not no_tensor and shown.get(Shows.SEVERAL) is None and not names.names_a_function(name)
+        if shown.get(Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
             if names.names_a_module(name):
                 return Held(Role.MODULE, conventions.NAMED_MODULE)
             if conventions.names_a_configuration(name):
@@ -233,13 +240,13 @@ def _held(
             return Held(Role.PLACED, conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(_of_default(param.default))
-    if beside is not None and grade_of(signs, Shows.CALLED) is not None and names.names_a_part(name):
+    if beside is not None and shown.get(Shows.CALLED) is not None and names.names_a_part(name):
         return Held(Role.MODULE, conventions.NAMED_PART)
     if names.names_a_number(name):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or converted
-    unpacked = grade_of(signs, Shows.UNPACKED) is not None
-    several = (unpacked or grade_of(signs, Shows.SEVERAL) is not None or names.names_tensors(name)) and not no_tensor
+    unpacked = shown.get(Shows.UNPACKED) is not None
+    several = (unpacked or shown.get(Shows.SEVERAL) is not None or names.names_tensors(name)) and not no_tensor
     # A tensor may be gone through as well: what is called as one is one.
     named = names.names_a_plain_value(name) or names.names_a_module(name)
     named = named or (names.names_a_tensor(name) and not unpacked)

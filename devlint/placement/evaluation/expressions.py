@@ -98,7 +98,7 @@ def sequence(interp: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value
     rest: Value | None = None
     for element in node.elements:
         value = interp.evaluate(element.value)
-        if isinstance(element, cst.StarredElement):
+        if type(element) is cst.StarredElement:
             rest = _spread_out(interp, value, items, rest)
         else:
             items.append(value)

@@ -27,13 +27,13 @@ from devlint.placement.syntax.operators import AUGMENTED
 
 
 def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
-    elements = node.value.elements if isinstance(node.value, cst.Tuple) else ()
+    elements = node.value.elements if type(node.value) is cst.Tuple else ()
     # Of one item it is the value that a cell of a notebook shows.
     parts = elements if len(elements) > 1 else ()
     for value in (node.value, *(part.value for part in parts)):
         interp.expect(value, Fate.DISCARDED)
     interp.evaluate(node.value)
-    if isinstance(node.value, cst.Call):
+    if type(node.value) is cst.Call:
         forget_what_is_told_a_device(interp, node.value)
 
 
@@ -54,11 +54,11 @@ def assignment(interp: Interpreter, node: cst.Assign) -> None:
 
 def _transferred_to(interp: Interpreter, node: cst.Assign) -> str:
     """The local name that a transfer's result is assigned to; empty for other assignments."""
-    if len(node.targets) != 1 or not isinstance(node.value, cst.Call):
+    if len(node.targets) != 1 or type(node.value) is not cst.Call:
         return ""
     target = node.targets[0].target
     function = node.value.func
-    if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
+    if type(target) is not cst.Name or target.value.startswith("_") or type(function) is not cst.Attribute:
         return ""
     if function.attr.value not in METHODS or interp.is_declared_global(target.value):
         return ""

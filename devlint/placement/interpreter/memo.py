@@ -136,6 +136,13 @@ class _Frame:
     """Keys whose results are valid while this query is in progress."""
 
 
+class Depends(BaseException):
+    """Raised where an analysis comes to depend on the fact that ends it (:meth:`SharedMemo.begin`).
+
+    The table is of no use then: what was in progress is left unfinished.
+    """
+
+
 class SharedMemo:
     """A table for successive analyses; :meth:`begin` starts each of them."""
 
@@ -151,10 +158,16 @@ class SharedMemo:
         self._depth = 0
         self._limited = False
         """Whether any stored result is limited."""
+        self._end: tuple[str, Hashable] | None = None
+        """Kind and key of the fact that ends the analysis."""
+        self._end_bit = 0
+        """Its bit, once it has one."""
 
     # -- one analysis -----------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def begin(self, end: tuple[str, Hashable] | None = None) -> None:
+        """``end``: the kind and key of a fact; :class:`Depends` is raised as soon as the analysis depends on it."""
+        self._end, self._end_bit = end, 0 if end is None else self._fact_bits.get(end, 0)
         self._frames = [_Frame(0)]
         self._open, self._depth = 0, 0
         self._provisional.clear()
@@ -179,7 +192,11 @@ class SharedMemo:
         if bit is None:
             bit = self._fact_bits[kind, key] = 1 << len(self._facts)
             self._facts.append((kind, key, value))
+            if (kind, key) == self._end:
+                self._end_bit = bit
         self._frames[-1].dependencies |= bit
+        if bit == self._end_bit:
+            raise Depends
 
     def read(self, bits: int) -> Iterator[tuple[str, Any, Any]]:
         """The facts of a set: kind, key and value, in the order in which they were first recorded."""
@@ -274,6 +291,8 @@ class SharedMemo:
         return result
 
     def _depend_on(self, result: _Result) -> None:
+        if result.dependencies & self._end_bit:
+            raise Depends
         top = self._frames[-1]
         top.dependencies |= result.dependencies
         top.queries |= result.queries

@@ -262,8 +262,14 @@ class WorkspaceView:
     ``alone``: it serves no other file, so it may hold this one.
     """
 
-    def __init__(self, workspace: Workspace, file: Path, record: Record, alone: bool = False) -> None:
-        """``record`` gets every fact that the analysis depends on; facts about files in the order of reading."""
+    def __init__(
+        self, workspace: Workspace, file: Path, record: Record, alone: bool = False, until_led_back: bool = False
+    ) -> None:
+        """``record`` gets every fact that the analysis depends on; facts about files in the order of reading.
+
+        ``until_led_back``: :class:`devlint.placement.interpreter.memo.Depends` is raised where another file imports
+        this one.
+        """
         self._workspace = workspace
         self._file = file
         self._record = record
@@ -275,7 +281,7 @@ class WorkspaceView:
         """When something was read further."""
         self._least_refused = 0
         """When something was not, for the first time."""
-        workspace.memo.begin()
+        workspace.memo.begin((PARSED, str(file)) if until_led_back else None)
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:

@@ -73,11 +73,11 @@ class Condition:
 
 def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
     """Evaluate a condition, including its walrus bindings and calls."""
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+    if type(node) is cst.UnaryOperation and type(node.operator) is cst.Not:
         return test(interp, node.expression).flipped()
-    if isinstance(node, cst.BooleanOperation):
+    if type(node) is cst.BooleanOperation:
         return _connective(interp, node)
-    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+    if type(node) is cst.Comparison and len(node.comparisons) == 1:
         return _comparison(interp, node)
     value = interp.evaluate(node)
     interp.emit(Tested(node, interp.scope, value))

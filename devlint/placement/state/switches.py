@@ -21,10 +21,10 @@ def switch_of(interp: Interpreter, node: cst.BaseExpression) -> str | None:
     ``self.on_gpu`` in a method, and in the constructor that stores it ``on_gpu`` as well. Two objects of a class are
     taken to be switched alike.
     """
-    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
+    if type(node) is cst.Attribute and type(node.value) is cst.Name:
         owner = interp.state.values.get(node.value.value)
         return _stored_once(owner.info, node.attr.value) if isinstance(owner, Self) else None
-    if isinstance(node, cst.Name) and interp.info is not None and interp.info.name == CONSTRUCTOR:
+    if type(node) is cst.Name and interp.info is not None and interp.info.name == CONSTRUCTOR:
         attribute = _kept_as(interp.info, node.value) if not interp.state.versions.get(node.value, 0) else None
         return _stored_once(interp.info.owner, attribute) if interp.info.owner is not None and attribute else None
     return None

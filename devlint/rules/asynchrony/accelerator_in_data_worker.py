@@ -89,6 +89,7 @@ from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Function, Self
 from devlint.placement.domain.lattice import Anchor, Device, Known, SameAs, describe, is_accelerator
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.semantics import process_setting
 from devlint.source.role import Role
 
@@ -105,6 +106,7 @@ class AcceleratorInDataWorker(Rule):
     code = "DEV604"
     name = "accelerator-in-data-worker"
     severity = Severity.WARNING
+    wakes_at = any_of(moved=always, created=lambda event: event.named is not None)
 
     def __init__(self) -> None:
         self._entered: dict[str, str] = {}
@@ -115,6 +117,10 @@ class AcceleratorInDataWorker(Rule):
         self._workers: list[int | None] = []
         """``num_workers`` of the file's loaders; None where it is not a literal. The default is 0."""
         self._stated_zero = False
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return process_setting(name) is not None
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         what = _run_by_workers(event)

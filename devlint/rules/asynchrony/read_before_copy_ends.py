@@ -76,6 +76,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -88,6 +89,7 @@ class ReadBeforeCopyEnds(Rule):
     code = "DEV602"
     name = "read-before-copy-ends"
     severity = Severity.ERROR
+    wakes_at = any_of(host_read=always)
 
     def __init__(self) -> None:
         self._arrays: list[HostRead] = []

@@ -108,6 +108,10 @@ class StreamOnCurrentDevice(Rule):
         self._sets_device = False
         """Some function of the file chooses the current device."""
 
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return on_current_device(name) is not None
+
     def _of(self, event: Begun | Called | Created | Moved) -> _Definition:
         return self._definitions.setdefault(event.scope.qualname, _Definition())
 

@@ -65,6 +65,7 @@ from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -76,6 +77,7 @@ class CreateThenMove(Rule):
     code = "DEV701"
     name = "create-then-move"
     severity = Severity.NOTE
+    wakes_at = any_of(moved=always)
 
     def __init__(self) -> None:
         self._bound: dict[tuple[str, str], cst.CSTNode | None] = {}

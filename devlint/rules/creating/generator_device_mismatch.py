@@ -97,6 +97,7 @@ from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 from devlint.source.role import Role
 
@@ -116,6 +117,11 @@ class GeneratorDeviceMismatch(Rule):
     name = "generator-device-mismatch"
     severity = Severity.ERROR
     claims_before = ("DEV202",)  # parameter-transfer
+    wakes_at = any_of(
+        created=lambda event: event.call.keyword("generator") is not None,
+        moved=always,
+        stored=lambda event: event.attribute == "generator",
+    )
 
     def __init__(self) -> None:
         self._bare: list[Draft] = []

@@ -88,6 +88,7 @@ from devlint.placement.domain.lattice import Anchor, Known, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class ModuleBuiltInCall(Rule):
     name = "module-built-in-call"
     severity = Severity.ERROR
     claims_before = ("DEV201",)  # discarded-transfer
+    wakes_at = any_of(device_mismatch=always)
 
     def __init__(self) -> None:
         self._kept: set[tuple[str, str]] = set()

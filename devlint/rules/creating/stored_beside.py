@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.call_site import CallSite
     from devlint.placement.domain.events import Called, Moved, Returned, Stored
     from devlint.placement.domain.provenance import Step
 
@@ -60,8 +61,10 @@ class StoredBeside:
 
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
     """By definition and target."""
-    _handed_on: dict[str, list[cst.CSTNode]] = field(default_factory=lambda: defaultdict(list))
-    """By definition: what it hands to calls, or returns."""
+    _calls: dict[str, list[CallSite]] = field(default_factory=lambda: defaultdict(list))
+    """By definition: its calls, to which it hands something."""
+    _handed_back: dict[str, list[cst.CSTNode]] = field(default_factory=lambda: defaultdict(list))
+    """By definition: what it returns."""
     _inputs: set[tuple[str, str]] = field(default_factory=set)
     """Classes, each with a method that its `forward` hands its own input to."""
 
@@ -95,17 +98,19 @@ class StoredBeside:
             first = _part_of(event.call.positional[0].value) if event.call.positional else None
             if first is not None and is_of_module(first.device):
                 self._inputs.add((scope.class_name, event.name.removeprefix(".")))
-        self._handed_on[event.scope.qualname].extend(argument.node for argument in event.call.arguments)
+        if event.call.arguments:
+            self._calls[event.scope.qualname].append(event.call)
 
     def returned(self, event: Returned) -> None:
         if event.value_node is not None:
             nodes = elements_of(event.value_node) or [event.value_node]
-            self._handed_on[event.scope.qualname].extend(nodes)
+            self._handed_back[event.scope.qualname].extend(nodes)
 
     def finish(self) -> Iterator[Draft]:
         for (definition, _), kept in self._kept.items():
             # Rendered where something was kept alone: most calls have nothing to do with it.
-            handed_on = any(code_of(node) == kept.owner for node in self._handed_on[definition])
+            handed = [one.node for call in self._calls[definition] for one in call.arguments]
+            handed_on = any(code_of(node) == kept.owner for node in (*handed, *self._handed_back[definition]))
             if handed_on or self._is_input(kept):
                 yield _draft(kept)
 

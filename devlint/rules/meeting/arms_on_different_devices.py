@@ -253,7 +253,7 @@ class ArmsOnDifferentDevices(Rule):
                 self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
 
     def _listed(self, event: Stored) -> Iterator[Draft]:
-        """``states = [steps, mask]``: what is kept in one list is for one place, and an arm made one of them elsewhere."""
+        """``states = [steps, mask]``: what one list keeps is for one place, and an arm made one of them elsewhere."""
         import libcst as cst
 
         written = isinstance(event.value_node, (cst.List, cst.Tuple))

@@ -121,6 +121,10 @@ class CpuTensorInCollective(Rule):
         self._helpers: dict[str, list[tuple[int, str, Called, bool]]] = {}
         """By definition: which of its parameters it sends."""
 
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return _may_be_collective(name) is not None
+
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
         keys = {}
@@ -211,12 +215,17 @@ class CpuTensorInCollective(Rule):
 
 
 def _collective(event: Called) -> Collective | None:
+    found = _may_be_collective(event.name)
     if not event.name.startswith("."):
-        return collective(event.name)
-    found = collective(ACCELERATOR + event.name)
+        return found
     receiver = event.receiver
     known = isinstance(receiver, Instance) and receiver.type_name == ACCELERATOR
     return found if found is not None and (known or _is_named_accelerator(event)) else None
+
+
+def _may_be_collective(name: str) -> Collective | None:
+    """What a name stands for; of a method only if its object is an ``Accelerator``."""
+    return collective(ACCELERATOR + name if name.startswith(".") else name)
 
 
 def _is_named_accelerator(event: Called) -> bool:

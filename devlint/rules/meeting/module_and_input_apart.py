@@ -70,8 +70,9 @@ from devlint.drafts.wording import device_of, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import UNKNOWN, describe
 from devlint.rules.meeting.operation_rules import clash_draft
-from devlint.rules.meeting.wrapped_for_all import WrappedForAll
+from devlint.rules.meeting.wrapped_for_all import WrappedForAll, wraps
 from devlint.rules.rule import Rule
+from devlint.rules.waking import any_of
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, DeviceMismatch, Moved
@@ -85,6 +86,7 @@ class ModuleAndInputApart(Rule):
     severity = Severity.ERROR
     of_callers_tensors = True
     claims_before = ("DEV401",)  # mixed-device-operation
+    wakes_at = any_of(called=wraps)
 
     def __init__(self) -> None:
         self._for_all = WrappedForAll()

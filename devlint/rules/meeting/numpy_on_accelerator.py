@@ -124,6 +124,7 @@ from devlint.rules.meeting.reads_by_numpy import (
 )
 from devlint.rules.meeting.reads_in_callees import draft_of
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ class NumpyOnAccelerator(Rule):
     name = "numpy-on-accelerator"
     severity = Severity.ERROR
     of_callers_tensors = True
+    wakes_at = any_of(host_read=always, read_in_callee=always)
 
     def __init__(self) -> None:
         self._undecided: list[HostRead] = []

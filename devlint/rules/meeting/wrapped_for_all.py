@@ -54,7 +54,7 @@ class WrappedForAll:
             self._asked.setdefault(event.scope.qualname, (code_of(named.node), event.node))
 
     def called(self, event: Called) -> None:
-        if not _wraps(event) or event.call.argument("device_ids", 1) is not None:
+        if not wraps(event) or event.call.argument("device_ids", 1) is not None:
             return
         if _counts_alone(event.arms):
             self._wrapped.append(event)
@@ -108,7 +108,7 @@ def _is_chosen(device: Device) -> bool:
     return CPU in known and known != [CPU] * len(known) and by_option
 
 
-def _wraps(event: Called) -> bool:
+def wraps(event: Called) -> bool:
     """Whether it wraps: a `DataParallel`, or a class of the project that is one and takes its arguments."""
     if event.name in _WRAPPERS:
         return True

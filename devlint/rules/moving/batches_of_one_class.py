@@ -136,6 +136,11 @@ class BatchesOfOneClass:
         return reached & self._models
 
 
+def hands_on_a_batch(event: Called) -> bool:
+    """Whether an object hands to a method or a model of its own what a loader handed out."""
+    return isinstance(event.receiver, Self) and any(map(_is_as_handed_out, event.call.arguments))
+
+
 def _tests_for_another_type(event: Called) -> bool:
     """``if isinstance(data, dict): self.model(data)``: who is handed no tensor knows what to do with it."""
     tests = (arm for arm in event.arms if arm.guard.text.startswith(("isinstance(", "type(")))

@@ -65,8 +65,9 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Tensor
 from devlint.placement.domain.events import Fate
-from devlint.rules.moving.without_transfers import WithoutTransfers
+from devlint.rules.moving.without_transfers import TRANSFERS, WithoutTransfers
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, Moved, Stored
@@ -78,11 +79,16 @@ class ContainerTransfer(Rule):
     code = "DEV204"
     name = "container-transfer"
     severity = Severity.ERROR
+    wakes_at = any_of(moved=always, stored=lambda event: event.attribute == "device")
 
     def __init__(self) -> None:
         self._stored: set[tuple[str, str]] = set()
         """Definitions and the places they store to."""
         self._objects = WithoutTransfers()
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return name in TRANSFERS
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._objects.begun(event)

@@ -117,8 +117,9 @@ from devlint.placement.syntax.nodes import is_part_of_rows
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.moving.batches_for_models import BatchesForModels
-from devlint.rules.moving.batches_of_one_class import BatchesOfOneClass
+from devlint.rules.moving.batches_of_one_class import BatchesOfOneClass, hands_on_a_batch
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class MovedOperandForgotten(Rule):
     name = "moved-operand-forgotten"
     severity = Severity.ERROR
     claims_before = ("DEV101",)  # creation-without-device
+    wakes_at = any_of(callers_module_called=always, called=hands_on_a_batch)
 
     def __init__(self) -> None:
         self._moves: dict[str, Moved] = {}

@@ -119,6 +119,10 @@ class OptimizerBeforeMove(Rule):
         self._moves: dict[int, Moved] = {}
         self._begun: dict[Scope, Begun] = {}
 
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return optimizer(name) is not None
+
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._begun[event.scope] = event
         return ()

@@ -72,10 +72,12 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Decided, exclude
 from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
 from devlint.repairs.bound_names import expression_stays_bound
-from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
+from devlint.rules.moving.moves_of_modules import METHODS, goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.moving.parts_built_late import PartsBuiltLate
 from devlint.rules.rule import Rule
+from devlint.rules.waking import any_of
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
@@ -106,6 +108,7 @@ class SubmoduleAfterMove(Rule):
     name = "submodule-after-move"
     severity = Severity.ERROR
     claims_before = ("DEV104",)  # module-built-in-call
+    wakes_at = any_of(stored=lambda event: event.scope.setting is Setting.FORWARD and isinstance(event.value, Module))
 
     def __init__(self) -> None:
         self._late = PartsBuiltLate()
@@ -118,6 +121,10 @@ class SubmoduleAfterMove(Rule):
         self._begun: dict[Scope, Begun] = {}
         self._built: set[str] = set()
         """Constructors that have given `self` a part with state before they move it."""
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return name in METHODS
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._begun[event.scope] = event

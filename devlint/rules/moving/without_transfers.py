@@ -28,6 +28,9 @@ CHOSEN_BY_NAME = {
 """Modules of which ``getattr(module, name)(...)`` makes an object, and the base of its class."""
 
 
+TRANSFERS = (".to", ".cuda", ".cpu", ".pin_memory")
+
+
 @dataclass(slots=True)
 class WithoutTransfers:
     """The objects of one file that are of a class without transfers, and the calls of transfers."""
@@ -61,7 +64,7 @@ class WithoutTransfers:
             found = {self._classes.get(id(one)) for one in kept}
             if len(found) == 1 and (base := found.pop()) is not None:
                 self._made[id(node)] = base
-        elif event.name in (".to", ".cuda", ".cpu", ".pin_memory"):
+        elif event.name in TRANSFERS:
             self._moved.append(event)
 
     def _note_chosen(self, event: Called) -> None:

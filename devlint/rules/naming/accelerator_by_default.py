@@ -6,6 +6,7 @@ Where the module is, its parameters say. Whoever leaves the device out gets tens
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,12 +52,9 @@ class AcceleratorByDefault:
         in_use = scope.setting in (Setting.FORWARD, Setting.METHOD) and scope.role is not Role.TEST
         if not in_use or owner is None or not is_known_module(owner) or is_named_for_accelerator(scope.qualname):
             return
-        if not isinstance(event.node, cst.FunctionDef) or not any(c.name == "self" for c in candidates_of(event, ())):
-            return
-        for one in (*event.node.params.params, *event.node.params.kwonly_params):
-            name = one.name.value
-            if name.endswith("device") and one.default is not None and code_of(one.default).replace("'", '"') in _CUDA:
-                self._defaults[scope] = _Default(name, one.default)
+        defaults = list(_cuda_by_default(event.node)) if isinstance(event.node, cst.FunctionDef) else []
+        if defaults and any(candidate.name == "self" for candidate in candidates_of(event, ())):
+            self._defaults[scope] = defaults[-1]
 
     def moved(self, event: Moved) -> None:
         """`self.net.to(device)`: the method brings the module to where it is told."""
@@ -97,6 +95,21 @@ class AcceleratorByDefault:
             for scope, node in self._met.items()
             if scope.class_name not in self._placing
         ]
+
+
+def takes_cuda_by_default(event: Begun) -> bool:
+    """Whether it has a parameter for a device that is CUDA where none is given."""
+    import libcst as cst
+
+    named = any(name.endswith("device") for name, _ in event.arguments)
+    return named and isinstance(event.node, cst.FunctionDef) and any(_cuda_by_default(event.node))
+
+
+def _cuda_by_default(node: cst.FunctionDef) -> Iterator[_Default]:
+    for one in (*node.params.params, *node.params.kwonly_params):
+        name = one.name.value
+        if name.endswith("device") and one.default is not None and code_of(one.default).replace("'", '"') in _CUDA:
+            yield _Default(name, one.default)
 
 
 _WITHOUT_PARAMETERS = re.compile("loss|criterion|metric|transform|process|token|sched|sampler|augment|log|callback")

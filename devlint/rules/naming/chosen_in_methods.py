@@ -161,5 +161,10 @@ def _best(candidates: list[Candidate]) -> Candidate:
     return next((one for one in candidates if one.is_tensor), candidates[0])
 
 
+def chooses_by_machine(event: Created) -> bool:
+    """Whether a creation is told the accelerator that the machine has."""
+    return event.named is not None and _is_of_machine(event.named.value)
+
+
 def _is_of_machine(value: Value) -> bool:
     return isinstance(value, DeviceName) and value.chosen_by_probe and is_accelerator(value.device)

@@ -115,6 +115,10 @@ class DefaultDeviceSideEffect(Rule):
         self._leaves: set[str] = set()
         """Definitions of classes that are entered and left."""
 
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return semantics.process_setting(name) is not None
+
     def begun(self, event: Begun) -> Iterable[Draft]:
         if event.owner is not None and event.owner.defines("__exit__", "__aexit__", "tearDown"):
             self._leaves.add(event.scope.qualname)

@@ -80,6 +80,7 @@ from devlint.placement.domain.lattice import Known, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.semantics import raises_without
 from devlint.source.role import Role
 
@@ -109,6 +110,7 @@ class DeviceChosenAtImport(Rule):
     code = "DEV306"
     name = "device-chosen-at-import"
     severity = Severity.WARNING
+    wakes_at = any_of(defaulted=always, stored=lambda event: _at_import(event.scope) and _is_choice(event.value))
 
     def __init__(self) -> None:
         self._choices: dict[tuple[bool, str], _Choice] = {}
@@ -119,6 +121,10 @@ class DeviceChosenAtImport(Rule):
         """By the identity of what places a tensor at import: the name of the device."""
         self._tables: dict[str, str] = {}
         """The tensors of the module that are placed so, by name."""
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return raises_without(name) is not None
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""

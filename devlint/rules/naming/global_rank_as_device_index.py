@@ -74,6 +74,7 @@ from devlint.placement.domain.abstract_values import Constant
 from devlint.placement.domain.events import Sink
 from devlint.placement.syntax.nodes import dotted
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class GlobalRankAsDeviceIndex(Rule):
     code = "DEV313"
     name = "global-rank-as-device-index"
     severity = Severity.WARNING
+    wakes_at = any_of(rank_as_index=always)
 
     def __init__(self) -> None:
         self._uses: dict[tuple[Scope, int], list[RankAsIndex]] = {}

@@ -84,6 +84,7 @@ from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_cur
 from devlint.rules.naming.asked_for_its_type import is_asked_for_its_type
 from devlint.rules.naming.chosen_by_the_caller import ChosenByTheCaller
 from devlint.rules.naming.types_as_places import goes_by_type
+from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class GuardLosesIndex(LosesTheDevice):
     name = "guard-loses-index"
     severity = Severity.WARNING
     claims_before = ("DEV208",)  # moved-operand-forgotten
+    wakes_at = any_of(device_named=always, moved=always, created=lambda event: event.named is not None)
 
     def __init__(self) -> None:
         super().__init__()

@@ -89,15 +89,16 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, Premise
 from devlint.finding import Severity
-from devlint.rules.naming.accelerator_by_default import AcceleratorByDefault
+from devlint.rules.naming.accelerator_by_default import AcceleratorByDefault, takes_cuda_by_default
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
-from devlint.rules.naming.chosen_in_methods import ChosenInMethods
+from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_machine
 from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
-from devlint.rules.naming.refused_by_cuda import RefusedByCuda
+from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
@@ -119,6 +120,13 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
+    wakes_at = any_of(
+        device_named=always,
+        moved=always,
+        index_as_device=always,
+        created=chooses_by_machine,
+        begun=takes_cuda_by_default,
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,6 +136,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts = PartsOfModules()
         self._in_methods = ChosenInMethods()
         self._by_default = AcceleratorByDefault()
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return refuses_the_cpu(name)
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._refused.begun(event)

@@ -85,6 +85,7 @@ from devlint.placement.domain.lattice import Known
 from devlint.rules.naming.chosen_or_the_cpu import is_or_the_cpu
 from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.semantics import NamedDevice
 from devlint.source.role import Role
 
@@ -112,6 +113,7 @@ class HardcodedDeviceIndex(Rule):
     name = "hardcoded-device-index"
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV309")
+    wakes_at = any_of(device_named=always)
 
     def __init__(self) -> None:
         self._counting: set[str] = set()
@@ -132,6 +134,10 @@ class HardcodedDeviceIndex(Rule):
         """In a main block, until it is known whether the program takes arguments."""
         self._takes_arguments = False
         self._begun: dict[Scope, Begun] = {}
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return name in OPTIONS
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._begun[event.scope] = event

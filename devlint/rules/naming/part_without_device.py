@@ -87,6 +87,7 @@ from devlint.placement.syntax.nodes import dotted, parameters_of
 from devlint.rules.naming.parts_left_behind import PartsLeftBehind
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
+from devlint.rules.waking import any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -134,6 +135,10 @@ class PartWithoutDevice(Rule):
     name = "part-without-device"
     severity = Severity.WARNING
     gives_way_to = ("DEV101", "DEV308")
+    wakes_at = any_of(
+        created=lambda event: bool(_device_said(event.call)),
+        called=lambda event: isinstance(event.result, Module) and bool(_device_said(event.call)),
+    )
 
     def __init__(self) -> None:
         self._parts: dict[Scope, _Parts] = {}

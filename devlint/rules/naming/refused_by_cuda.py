@@ -91,7 +91,7 @@ class RefusedByCuda:
         for argument in event.call.arguments:
             if argument.keyword == "device" and not event.name.startswith("torch.cuda."):
                 self._take(event.scope, argument)
-        setting = process_setting(event.name) if event.name.startswith("torch.cuda.") else None
+        setting = process_setting(event.name) if refuses_the_cpu(event.name) else None
         told = event.call.argument(setting[1], 0) if setting is not None else None
         if told is not None and not (event.guarded or event.on_cpu):
             repair = Repair(Applicability.SUGGESTION, f'ask for `{code_of(told.node)}.type == "cuda"` before')
@@ -168,6 +168,11 @@ _WITHOUT_CUDA = (*HARMLESS, "torch.cuda.is_available", "torch.cuda.device_count"
 
 _BUILT = re.compile(r"^torch\.device\((.*)\)$")
 _ON_CPU = ('"cpu"', 'torch.device("cpu")')
+
+
+def refuses_the_cpu(name: str) -> bool:
+    """Whether it is a function that takes CUDA devices alone: ``torch.cuda.set_device``."""
+    return name.startswith("torch.cuda.") and process_setting(name) is not None
 
 
 def _kept(scope: Scope, target: str) -> Kept:

@@ -83,6 +83,7 @@ from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.naming.ways_out import untried
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.semantics import is_device_probe, raises_without
 from devlint.source.role import Role
 
@@ -107,6 +108,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV307", "DEV309")
     gives_way_unless_surer = ("DEV302",)
+    wakes_at = any_of(device_named=always, moved=always)
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,6 +120,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         """Definitions that call a probe, whatever they do with its answer."""
         self._untried: dict[Scope, frozenset[int]] = {}
         """By definition: the nodes that stand in it, and not in the body of a `try` that catches something."""
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return raises_without(name) is not None
 
     def called(self, event: Called) -> Iterable[Draft]:
         super().called(event)

@@ -94,6 +94,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.rules.naming.left_to_accelerators import LeftToAccelerators
 from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
+from devlint.rules.waking import always, any_of
 from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
 
@@ -126,6 +127,14 @@ class UnusedDeviceParameter(Rule):
     name = "unused-device-parameter"
     severity = Severity.WARNING
     gives_way_to = ("DEV101",)  # creation-without-device
+    wakes_at = any_of(
+        device_told=always,
+        left_to_accelerator=always,
+        parameter_ignored=always,
+        parameter_left_out=always,
+        parameter_only_maps=always,
+        request_dropped=always,
+    )
 
     def __init__(self) -> None:
         self._ignored: list[ParameterIgnored] = []

@@ -74,8 +74,9 @@ from devlint.placement.domain.lattice import Decided, Known, exclude, is_acceler
 from devlint.records import dataclass
 from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
 from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
-from devlint.rules.naming.visible_devices_read import ReadBack
+from devlint.rules.naming.visible_devices_read import TAKES_ORDINAL, ReadBack
 from devlint.rules.rule import Rule
+from devlint.rules.waking import any_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -98,12 +99,20 @@ class VisibleDevicesMisused(Rule):
     code = "DEV303"
     name = "visible-devices-misused"
     severity = Severity.WARNING
+    wakes_at = any_of(
+        stored=lambda event: event.attribute is not None and _is_environment(event.owner),
+        moved=lambda event: event.named is not None,
+    )
 
     def __init__(self) -> None:
         self._start = CudaStart()
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
         self._read_back = ReadBack()
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return name in SETTERS or name in TAKES_ORDINAL or name == "os.environ.update"
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 

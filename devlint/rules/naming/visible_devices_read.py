@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Called, Event, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
-_TAKES_ORDINAL = frozenset({"torch.cuda.set_device", "torch.device", "torch.cuda.device"})
+TAKES_ORDINAL = frozenset({"torch.cuda.set_device", "torch.device", "torch.cuda.device"})
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class ReadBack:
             self._numbers.pop(place, None)
 
     def called(self, event: Called) -> None:
-        if event.name in _TAKES_ORDINAL:
+        if event.name in TAKES_ORDINAL:
             for argument in event.call.arguments:
                 self._use(event, argument.node)
 

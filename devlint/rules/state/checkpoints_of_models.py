@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.events import Begun, Called, Moved
 
-_LOADER = "load_from_checkpoint"
+LOADER = "load_from_checkpoint"
 """Source: lightning/pytorch/core/saving.py, whose default for `map_location` is the place the checkpoint names."""
 
 _DEVICES = ("map_location", "device")
@@ -46,7 +46,7 @@ class CheckpointsOfModels:
             self._moving |= {event.scope.qualname, event.scope.class_name or event.scope.qualname}
 
     def called(self, event: Called) -> None:
-        by_class = event.name.rpartition(".")[2] == _LOADER and "." in code_of(event.call.node.func)
+        by_class = event.name.rpartition(".")[2] == LOADER and "." in code_of(event.call.node.func)
         if by_class and not event.call.unpacks and not _is_told(event):
             self._found.append(event)
         elif event.name.rpartition(".")[2] in ("to", "cuda", "to_device", "place_on", "prepare"):
@@ -63,7 +63,7 @@ class CheckpointsOfModels:
             yield Draft(
                 node=event.node,
                 scope=scope,
-                message=f"`{_LOADER}` leaves the model where it was saved from, which may not exist here; "
+                message=f"`{LOADER}` leaves the model where it was saved from, which may not exist here; "
                 f"`{parameter}` says where it is wanted, and nothing brings it there",
                 confidence=Confidence.MEDIUM,
                 trace=(DraftStep(node, scope, f"`{parameter}` comes in here"),),

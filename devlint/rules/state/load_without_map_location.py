@@ -90,8 +90,8 @@ from devlint.placement.domain.lattice import exclude
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
-from devlint.rules.state.checkpoints_of_models import CheckpointsOfModels
-from devlint.rules.state.downloads_beside import DownloadsBeside
+from devlint.rules.state.checkpoints_of_models import LOADER, CheckpointsOfModels
+from devlint.rules.state.downloads_beside import DOWNLOADS, DownloadsBeside
 from devlint.rules.state.origins_of_files import (
     holds_host_state,
     is_downloaded,
@@ -104,6 +104,7 @@ from devlint.rules.state.origins_of_files import (
     trains,
 )
 from devlint.rules.state.saved_files import WRITERS, SavedFiles
+from devlint.rules.waking import any_of
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
 from devlint.source.role import Role
@@ -119,6 +120,7 @@ class LoadWithoutMapLocation(Rule):
     code = "DEV503"
     name = "load-without-map-location"
     severity = Severity.WARNING
+    wakes_at = any_of(called=lambda event: bool(event.left_out))
 
     def __init__(self) -> None:
         self._saved = SavedFiles()
@@ -144,6 +146,10 @@ class LoadWithoutMapLocation(Rule):
         """Definitions that say that they return an array."""
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
+
+    @staticmethod
+    def wakes_at_call(name: str) -> bool:
+        return _loads(name) or name in DOWNLOADS or name.rpartition(".")[2] == LOADER
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)

@@ -102,6 +102,7 @@ from devlint.rules.rule import Rule
 from devlint.rules.state.cached_devices import CachedDevices
 from devlint.rules.state.moved_untold import MOVES, moved_untold
 from devlint.rules.state.stored_device_uses import StoredDeviceUses
+from devlint.rules.waking import always, any_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -125,6 +126,11 @@ class StaleStoredDevice(Rule):
     name = "stale-stored-device"
     severity = Severity.WARNING
     claims_before = ("DEV206",)  # submodule-after-move
+    wakes_at = any_of(
+        moved=always,
+        created=lambda event: event.named is not None,
+        stored=lambda event: isinstance(event.value, DeviceName) and isinstance(event.owner, Self),
+    )
 
     def __init__(self) -> None:
         self._uses = StoredDeviceUses()
