@@ -127,11 +127,21 @@ def _changes_both(info: FunctionInfo) -> bool:
 
 
 def _takes_data(info: FunctionInfo) -> bool:
-    """``initialize_from_data(x)``: data comes in when the object is built, and where it works."""
-    if not info.name.lstrip("_").startswith("initialize"):
+    """``initialize_from_data(x)``: data comes in when the object is built, and where it works.
+
+    ``init_state(encoded: Tensor) -> Tensor`` begins what goes on with the data, and gives it back.
+    """
+    name = info.name.lstrip("_")
+    if not name.startswith("init") or (not name.startswith("initialize") and not _gives_tensors(info)):
         return False
     roles = roles_of(info, _imports_of(info)).values()
     return any(held.role in (Holds.TENSOR, Holds.LIKELY_TENSOR) for held in roles)
+
+
+def _gives_tensors(info: FunctionInfo) -> bool:
+    """Whether its annotation says that it gives tensors."""
+    returns = info.header.returns if isinstance(info.header, cst.FunctionDef) else None
+    return returns is not None and "Tensor" in code_of(returns.annotation)
 
 
 def _is_given_images(info: FunctionInfo) -> bool:
