@@ -120,6 +120,7 @@ from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
+    code_of,
     describe_operand,
     describe_placement,
     device_expression_of,
@@ -266,7 +267,7 @@ class CreationWithoutDevice(Rule):
                 message=_message(event, mine, theirs, step),
                 confidence=self._confidence(event, step, theirs),
                 trace=trace_of(event),
-                repair=_AS_THE_OTHERS if theirs.node is mine.node else self._repair(step, theirs),
+                repair=self._repair(step, mine, theirs),
             )
             draft = self._left_to_defaults.at_the_call(draft, mine, theirs, event.scope)
             others = [other for other in other_creations(mine.value) if other is not step]
@@ -312,10 +313,13 @@ class CreationWithoutDevice(Rule):
         of_object = of_module and name in self._of_plain_classes | self._of_movable
         return Confidence.MEDIUM if of_object and sure is Confidence.HIGH else sure
 
-    def _repair(self, step: Step, theirs: MismatchOperand) -> Repair:
+    def _repair(self, step: Step, mine: MismatchOperand, theirs: MismatchOperand) -> Repair:
         if is_default(self._definitions.node_of(step.scope), step.node):
             return made_in_the_body(describe_operand(theirs))
         expression = self._definitions.for_operand(step, theirs)
+        in_one_list = theirs.node is mine.node
+        if in_one_list and expression is not None and expression.code == f"{code_of(theirs.node)}.device":
+            return _AS_THE_OTHERS
         if expression is None or is_of_another_class(theirs.value):
             return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")
         return repair_creation(step, expression)

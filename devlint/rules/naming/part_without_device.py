@@ -138,6 +138,7 @@ class PartWithoutDevice(Rule):
     wakes_at = any_of(
         created=lambda event: bool(_device_said(event.call)),
         called=lambda event: isinstance(event.result, Module) and bool(_device_said(event.call)),
+        moved=lambda event: isinstance(event.result, Module),
     )
 
     def __init__(self) -> None:

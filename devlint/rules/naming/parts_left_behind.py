@@ -88,18 +88,17 @@ class PartsLeftBehind:
             beside = [one for one in self._moved if _is_beside(one, part)]
             left = [one for one in self._left if one.event.scope == part.event.scope]
             attribute = part.name.rpartition(".")[2]
-            if (
-                not beside
-                or id(part.event.value_node) in self._clashed
-                or attribute in self._moved_names
-                or _ON_PURPOSE & set(attribute.lower().split("_"))
-            ):
+            if not beside or id(part.event.value_node) in self._clashed or self._is_named_otherwise(attribute):
                 continue
             others = {one.name for one in beside}
             if any(_is_placed(one, part, others) for one in part.owner.order):
                 continue
             alone = len(left) > len(beside) or part.event.scope.role in (Role.TEST, Role.BENCHMARK)
             yield _draft(part, beside[0], Confidence.LOW if alone else Confidence.MEDIUM)
+
+    def _is_named_otherwise(self, attribute: str) -> bool:
+        """Whether others move what objects keep under that name, or it says that it belongs on the CPU."""
+        return attribute in self._moved_names or not _ON_PURPOSE.isdisjoint(attribute.lower().split("_"))
 
 
 def _is_beside(moved: _Built, left: _Built) -> bool:
