@@ -5,12 +5,13 @@ Their methods meet what comes in, and nothing in their class says that the two a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.calls.object_changes import replaces_attributes
+from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 from devlint.placement.domain.lattice import CPU, SameAs
@@ -18,6 +19,7 @@ from devlint.placement.operations.operands import device_of_value
 from devlint.records import replace
 
 if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -30,13 +32,33 @@ def kept_on_cpu(interp: Interpreter, receiver: Value | None, node: cst.Call) -> 
         return interp.kept_on_cpu
     if not isinstance(receiver, Instance) or receiver.info is None:
         return {}
-    kept = {key: value for key, value in receiver.given if isinstance(value, Tensor) and value.device == CPU}
+    kept = {
+        key: _of_one_arm(value) for key, value in receiver.given if isinstance(value, Tensor) and value.device == CPU
+    }
     if not kept or any(receiver.info.method(way) is not None for way in _WAYS_TO_MOVE):
         return {}
     return {} if isinstance(node.func, cst.Attribute) and replaces_attributes(interp, node.func.value) else kept
 
 
 _WAYS_TO_MOVE = ("to", "cuda", "_apply")
+
+
+def _of_one_arm(value: Tensor) -> Tensor:
+    """One creation stands for those of all arms: each call of each method meets them all."""
+    return value if value.provenance is None else replace(value, provenance=replace(value.provenance, others=()))
+
+
+def attributes_as_built(info: ClassInfo | None, kept: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """The attributes that hold what the object was built with as it came, ``self.table = table``, and nothing else."""
+    if info is None or not kept:
+        return
+    for init in info.constructors:
+        for attribute, stored in init.stored_expressions.items():
+            match stored:
+                case (cst.Name(value=name),) if not info.storing_later(attribute):
+                    value = kept.get(symbol_key(init, name))
+                    if value is not None:
+                        yield attribute, value
 
 
 def as_built(event: DeviceMismatch, kept: Mapping[str, Tensor]) -> DeviceMismatch:
@@ -51,6 +73,4 @@ def _operand_as_built(operand: MismatchOperand, kept: Mapping[str, Tensor]) -> M
     built = kept.get(device.symbol.key) if isinstance(device, SameAs) else None
     if built is None or built.provenance is None or not isinstance(value, Tensor):
         return operand
-    # One creation stands for those of all arms: each call of each method meets them all.
-    came = replace(built.provenance, others=())
-    return replace(operand, value=replace(value, device=CPU, provenance=came))
+    return replace(operand, value=replace(value, device=CPU, provenance=built.provenance))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.built_with_tensors import as_built, kept_on_cpu
+from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, kept_on_cpu
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
@@ -223,6 +223,8 @@ def _evaluate(
     first = parameters_of(definition)[:1]
     if first and receiver is not None and info.has_receiver:
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
+        for attribute, built in attributes_as_built(info.owner, inner.kept_on_cpu):
+            inner.state.values[f"{first[0].name.value}.{attribute}"] = built
     for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with program.running(info):
