@@ -102,6 +102,14 @@ class PartsLeftBehind:
             yield _draft(part, beside[0], Confidence.LOW if alone else Confidence.MEDIUM)
 
 
+def keeps_what_it_moves(event: Stored) -> bool:
+    """``self.net = Net().to(device)``: beside it another may be left."""
+    value = event.value
+    if not isinstance(value, Module) or not isinstance(event.owner, Self) or value.provenance is None:
+        return False
+    return value.provenance.step.kind is StepKind.MOVED
+
+
 def _is_beside(moved: _Built, left: _Built) -> bool:
     if moved.event.scope != left.event.scope or moved.name == left.name:
         return False
