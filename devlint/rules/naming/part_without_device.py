@@ -84,7 +84,7 @@ from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.nodes import dotted, parameters_of
-from devlint.rules.naming.parts_left_behind import PartsLeftBehind
+from devlint.rules.naming.parts_left_behind import PartsLeftBehind, keeps_what_it_moves
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.rules.waking import any_of
@@ -138,7 +138,7 @@ class PartWithoutDevice(Rule):
     wakes_at = any_of(
         created=lambda event: bool(_device_said(event.call)),
         called=lambda event: isinstance(event.result, Module) and bool(_device_said(event.call)),
-        moved=lambda event: isinstance(event.result, Module),
+        stored=keeps_what_it_moves,
     )
 
     def __init__(self) -> None:

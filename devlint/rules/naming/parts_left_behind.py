@@ -101,6 +101,14 @@ class PartsLeftBehind:
         return attribute in self._moved_names or not _ON_PURPOSE.isdisjoint(attribute.lower().split("_"))
 
 
+def keeps_what_it_moves(event: Stored) -> bool:
+    """``self.net = Net().to(device)``: beside it another may be left."""
+    value = event.value
+    if not isinstance(value, Module) or not isinstance(event.owner, Self) or value.provenance is None:
+        return False
+    return value.provenance.step.kind is StepKind.MOVED
+
+
 def _is_beside(moved: _Built, left: _Built) -> bool:
     if moved.event.scope != left.event.scope or moved.name == left.name:
         return False
