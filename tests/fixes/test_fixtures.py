@@ -88,5 +88,8 @@ if __name__ == "__main__":
     (FIXTURES / "fixed").mkdir(exist_ok=True)
     for folder, paths in FOLDERS.items():
         text = "".join(line for path in paths for line in told(path, fixed(path)))
+        expected = FIXTURES / "fixed" / f"{folder}.diff"
         if text:
-            (FIXTURES / "fixed" / f"{folder}.diff").write_text(text, "utf-8")
+            expected.write_text(text, "utf-8")
+        else:
+            expected.unlink(missing_ok=True)
