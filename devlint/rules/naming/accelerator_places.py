@@ -144,7 +144,8 @@ def draft_of(
         candidates = [candidate for candidate in candidates if candidate.name == "self"]
     elif place.in_place:
         # Where a module goes is a choice, unless the definition itself goes elsewhere with other things.
-        candidates = [candidate for candidate in candidates if candidate.in_use]
+        reached = {one.name for one in definition.in_use}
+        candidates = [candidate for candidate in candidates if candidate.in_use or candidate.name in reached]
     if not candidates:
         return None
     best = candidates[0]

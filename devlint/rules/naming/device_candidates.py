@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Begun, Created
+    from devlint.placement.domain.abstract_values import Argument
+    from devlint.placement.domain.events import Begun, Called, Created
+    from devlint.placement.domain.lattice import Device
 
 Moves = Sequence[tuple[str, bool]]
 """What is moved to the current accelerator, in the source's words, and whether that is a module."""
@@ -67,23 +69,34 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
 
 def in_use(event: Moved | Created) -> Candidate | None:
     """The device to which a transfer or a factory goes: of an object, as `accelerator.device`, or what was chosen."""
+    device = event.target if isinstance(event, Moved) else getattr(event.value, "device", UNKNOWN)
+    return _said_by(event.named, device, event.node)
+
+
+def loaded_to(event: Called) -> Candidate | None:
+    """The same of ``torch.load(path, map_location=device)``."""
+    named = event.call.argument("map_location", 1) if event.name == "torch.load" else None
+    return _said_by(named, getattr(named.value, "device", UNKNOWN), event.node) if named is not None else None
+
+
+def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candidate | None:
     import libcst as cst
 
-    named = event.named
+    chosen = named is not None and isinstance(named.value, DeviceName) and named.value.chosen_by_probe
     if named is not None and isinstance(named.node, cst.Name) and isinstance(named.value, DeviceName):
         name = named.node.value
-        told = named.value.chosen_by_probe or any(map(is_device_by_name, leaves(named.value.device)))
-        return Candidate(name, name, is_device=True, node=event.node, in_use=True, chosen=True) if told else None
+        told = chosen or any(map(is_device_by_name, leaves(named.value.device)))
+        return Candidate(name, name, is_device=True, node=node, in_use=True, chosen=True) if told else None
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
-    device = event.target if isinstance(event, Moved) else getattr(event.value, "device", UNKNOWN)
     spelled = code_of(named.node)
-    if not isinstance(device, SameAs) or not spelled.endswith("device") or isinstance(named.value, (Tensor, Opaque)):
+    told = chosen or isinstance(device, SameAs)
+    if not told or not spelled.endswith("device") or isinstance(named.value, (Tensor, Opaque)):
         return None
     kept = isinstance(named.node.value, cst.Name) and named.node.value.value == "self"
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
-    return Candidate(spelled, spelled, is_device=True, node=event.node, in_use=True)
+    return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen)
 
 
 def is_known_module(owner: ClassInfo) -> bool:

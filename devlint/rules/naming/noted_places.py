@@ -24,7 +24,7 @@ from devlint.placement.syntax.device_words import is_named_for_accelerator, spea
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
-from devlint.rules.naming.device_candidates import in_use
+from devlint.rules.naming.device_candidates import in_use, loaded_to
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
+    from devlint.rules.naming.device_candidates import Candidate
 
 NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
 
@@ -102,12 +103,11 @@ class NotedPlaces:
             self.of(event.scope).tests_place |= event.value.known is None
 
     def created(self, event: Created) -> None:
-        self._note_in_use(event)
+        self._note_in_use(event.scope, in_use(event))
 
-    def _note_in_use(self, event: Created | Moved) -> None:
-        candidate = in_use(event)
+    def _note_in_use(self, scope: Scope, candidate: Candidate | None) -> None:
         if candidate is not None:
-            self.of(event.scope).in_use.append(candidate)
+            self.of(scope).in_use.append(candidate)
 
     def compared(self, event: Compared) -> None:
         sides = (event.left, event.right)
@@ -117,6 +117,7 @@ class NotedPlaces:
                 self._elsewhere.add(id(side.node))
 
     def called(self, event: Called) -> None:
+        self._note_in_use(event.scope, loaded_to(event))
         cuda = event.name.startswith(("torch.cuda.", "triton."))
         if cuda and not event.name.startswith(HARMLESS) and not semantics.is_device_probe(event.name):
             self.of(event.scope).of_cuda = True
@@ -142,7 +143,7 @@ class NotedPlaces:
         if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
             return
         definition = self.of(event.scope)
-        self._note_in_use(event)
+        self._note_in_use(event.scope, in_use(event))
         of_module = isinstance(event.receiver, Module)
         if is_current(event.target):
             definition.moved.append((event.receiver_text, of_module))
