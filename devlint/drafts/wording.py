@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
-from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, OF_ANOTHER_CLASS
+from devlint.placement.declarations.evidence_conventions import (
+    CALLABLE_RESULT,
+    CONVENTIONS,
+    MADE_OF_AN_IMAGE,
+    OF_ANOTHER_CLASS,
+)
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -202,9 +207,14 @@ def is_of_another_class(value: Value) -> bool:
     return any(rests_on(way, CONVENTIONS[OF_ANOTHER_CLASS]) for way in ways)
 
 
+def is_of_an_image(value: Value) -> bool:
+    """Whether a transform of unknown type made the value of an image, which is taken to stay on the host."""
+    return rests_on(provenance_of(value), CONVENTIONS[MADE_OF_AN_IMAGE])
+
+
 def is_guessed_beside(value: Value) -> bool:
-    """Whether a value is taken to be where others are, by a convention about what is of unknown type."""
-    return came_of_a_callable(value) or is_of_another_class(value)
+    """Whether a value is taken to be where it is by a convention about what is of unknown type."""
+    return is_of_an_image(value) or came_of_a_callable(value) or is_of_another_class(value)
 
 
 def is_certain(value: Value) -> bool:

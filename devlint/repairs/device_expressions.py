@@ -56,6 +56,9 @@ class Definitions:
         given = _given_before(step, theirs)
         if given is not None:
             named = self.argument(step.scope, given.name, step.node)
+            if named is not None and named.applicability is Applicability.SUGGESTION:
+                # That argument may be None here, or another value by now; what it meets is there.
+                return self._of_its_name(step, theirs.node, given.name) or named
             if named is not None:
                 return named
         target = (
@@ -86,6 +89,22 @@ class Definitions:
             return None
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
         return DeviceExpression(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
+
+    def _of_its_name(self, step: Step, node: cst.CSTNode, argument: str) -> DeviceExpression | None:
+        """``scores.device``, where that name is bound by then, and not to ``argument`` itself."""
+        import libcst as cst
+
+        from devlint.repairs.bound_names import is_bound_before
+
+        function = self.node_of(step.scope)
+        own = node.value if isinstance(node, cst.Name) else argument
+        if own == argument or function is None or step.scope in self._ignoring:
+            return None
+        if not is_bound_before(own, function, step.node):
+            return None
+        # What binds it again may do so before the two meet.
+        bound = Applicability.UNSAFE if self._is_bound(own, step) else Applicability.SUGGESTION
+        return DeviceExpression(f"{own}.device", bound)
 
     def _named_for(self, step: Step, theirs: MismatchOperand) -> str:
         """The name of the device the same definition put the other operand on, if bound before ``step``; else empty."""

@@ -225,3 +225,27 @@ def test_what_rests_on_a_convention_is_a_warning_and_says_which() -> None:
     assert "a simulated environment gives them" in finding.trace[0].message
     sure = only("DEV101", OBSERVED.replace("torch.as_tensor(env.reset())", "torch.zeros(4)"))
     assert (sure.severity, sure.confidence) == (Severity.ERROR, Confidence.HIGH)
+
+
+def test_an_argument_that_may_be_none_does_not_say_the_device_where_what_it_meets_does() -> None:
+    finding = only(
+        "DEV101",
+        """
+        import einx
+        import torch
+        from torch import einsum, nn
+
+        class Attention(nn.Module):
+            def forward(self, x, mask=None):
+                x = self.norm(x)
+                q, k = self.to_qk(x)
+                scores = self.heads(einsum("i d, j d -> i j", q, k))
+                if mask is not None:
+                    scores = einx.where("j, i j, -> i j", mask, scores, -1.0)
+                if self.causal:
+                    later = torch.ones(scores.shape[-2:], dtype=torch.bool)
+                    scores = scores.masked_fill(later, -1.0)
+                return scores
+        """,
+    )
+    assert finding.help == "pass `device=scores.device`"

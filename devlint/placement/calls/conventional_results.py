@@ -16,10 +16,16 @@ from devlint.placement.declarations.evidence_conventions import (
     CONVENTIONS,
     GIVEN_BY_A_MAKER,
     GIVES_A_PART,
+    MADE_OF_AN_IMAGE,
     MODULE_RESULT,
     TOLD_A_DEVICE,
 )
-from devlint.placement.declarations.evidence_names import names_a_constructor, names_a_maker, names_a_module
+from devlint.placement.declarations.evidence_names import (
+    names_a_constructor,
+    names_a_maker,
+    names_a_module,
+    names_a_transform,
+)
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -42,6 +48,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.operations.operands import device_of_value, moved_beside, provenance_of
 from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.semantics import Dim, DType
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -124,6 +131,22 @@ def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value
     note = CONVENTIONS[TOLD_A_DEVICE]
     step = interp.step(StepKind.RETURNED, node, named[0], f"{code_of(node.func)}()", previous, note=note)
     return Opaque(named[0], step)
+
+
+def of_image(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``preprocess(Image.open(path))``: what a transform that came in, or is kept, makes of an image.
+
+    Not a method of another object: ``scaler.transform(x)`` of scikit-learn gives an array. Of a chain that is put
+    together in sight a step may move it (fixture `questions`).
+    """
+    owner, _, name = (dotted(node.func) or "").rpartition(".")
+    given = site.arguments[0] if len(site.arguments) == 1 else None
+    if given is None or given.keyword or given.star or owner not in ("", "self") or not names_a_transform(name):
+        return NOTHING
+    if not isinstance(given.value, Host) or not given.value.numpy:
+        return NOTHING
+    step = interp.step(StepKind.MADE, node, CPU, name, note=CONVENTIONS[MADE_OF_AN_IMAGE])
+    return Tensor(CPU, Dim.NONZERO, dtype=DType.OTHER, evidence=Evidence.LIKELY, provenance=step)
 
 
 def is_told_a_device(site: CallSite) -> bool:

@@ -13,7 +13,7 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of, of_class
-from devlint.placement.calls.conventional_results import computes, of_accessor, of_callable
+from devlint.placement.calls.conventional_results import computes, of_accessor, of_callable, of_image
 from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
@@ -271,6 +271,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             if names_a_module((dotted(node.func) or "").rpartition(".")[2].strip("_")):
                 meet_moved_siblings(interp, node, callee, site)
             given = of_callable(interp, node, site)
+            if given == NOTHING:
+                return of_image(interp, node, site)
             # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.
             return replace(given, moved=True) if callee.moved and isinstance(given, Opaque) else given
         case Host(numpy=False, number=False):

@@ -28,6 +28,7 @@ NAMED_PART = "named-part"
 GIVES_A_PART = "gives-a-part"
 CALLABLE_RESULT = "callable-result"
 BESIDE_BATCHES = "beside-batches"
+MADE_OF_AN_IMAGE = "made-of-an-image"
 OF_ANOTHER_CLASS = "of-another-class"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
@@ -103,6 +104,7 @@ CONVENTIONS = MappingProxyType(
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
         OF_ANOTHER_CLASS: "taken for an object with its tensors in one place: an attribute is read that no tensor has",
         BESIDE_BATCHES: "taken to be where items of the batch are moved: a model gives it",
+        MADE_OF_AN_IMAGE: "taken for a tensor on the CPU: a transform makes it of an image",
     }
 )
 """Convention to the words of the trace: what is assumed, and when."""

@@ -106,6 +106,11 @@ _KEPT = 4096
 """Answers that are kept: a project has few names of parameters, and each is asked for many times."""
 
 
+def names_a_transform(name: str) -> bool:
+    """Whether what prepares an image for a model is called so: ``preprocess``, ``test_transform``."""
+    return not {"transform", "transforms", "preprocess"}.isdisjoint(name.lower().strip("_").split("_"))
+
+
 def names_an_array(name: str) -> bool:
     """Whether arrays, images and texts are called so as well, where a file works with those."""
     return name in _OF_ARRAYS_TOO or _last(name) in _ENDS_OF_ARRAYS_TOO or name.startswith("x_")

@@ -16,6 +16,7 @@ from devlint.drafts.wording import (
     failing_code,
     failure_condition,
     is_guessed_beside,
+    is_of_an_image,
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
@@ -108,7 +109,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         or _brought_by_a_helper(event)
         or _made_here(event)
         or _of_one_object(event)
-        or _encoded_for_a_moved_model(event)
+        or _prepared_for_a_moved_model(event)
         or event.brings_to_host
     ):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
@@ -140,11 +141,11 @@ def _brought_beside_an_input(event: DeviceMismatch) -> bool:
     return False
 
 
-def _encoded_for_a_moved_model(event: DeviceMismatch) -> bool:
-    """Whether what a tokenizer made, on the CPU, goes as it came into a model that the program put somewhere."""
+def _prepared_for_a_moved_model(event: DeviceMismatch) -> bool:
+    """Whether what a tokenizer, or a transform of images, made goes as it came into a model that was put somewhere."""
     there = device_of(event.other.value)
     put = was_moved(provenance_of(event.other.value)) or (there is not None and is_set_as_device(there))
-    return is_encoded(event.offending.value) and put
+    return put and (is_encoded(event.offending.value) or is_of_an_image(event.offending.value))
 
 
 def _of_one_source(event: DeviceMismatch) -> bool:
