@@ -39,6 +39,15 @@ def is_named_for_accelerator(qualname: str) -> bool:
     return _NAMED_FOR_ONE.search(qualname) is not None
 
 
+_NAMED_FOR_HOST = re.compile(r"(?:^|[_.2]|to)(?:cpu|host|numpy)(?:[_.]|$)", re.IGNORECASE)
+
+
+@lru_cache(4096)
+def is_named_for_host(name: str) -> bool:
+    """Whether a function says in its name that its result is on the host: ``to_cpu``, ``gpu2cpu``, ``as_numpy``."""
+    return _NAMED_FOR_HOST.search(name) is not None
+
+
 _INDICES = frozenset({"device", "device_id", "gpu", "gpu_id", "cuda", "cuda_id", "device_index", "gpu_index"})
 _COUNTS = frozenset({"n_gpu", "n_gpus", "num_gpu", "num_gpus", "gpus", "ngpu", "ngpus", "gpu_count"})
 

@@ -22,6 +22,7 @@ from devlint.placement.domain.abstract_values import Host, Module, Opaque, Tenso
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.syntax.device_words import is_named_for_host
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.copied_parts import is_made_for, is_of_many
@@ -149,9 +150,11 @@ class HandedOut:
             return
         if scope.role is Role.TEST or scope.setting in (Setting.HOST, Setting.CONSTRUCTION, Setting.MODULE_LEVEL):
             return
+        method = scope.qualname.rpartition(".")[2]
+        if is_named_for_host(method):
+            return
         gradients = scope.qualname in self._gradients
         in_place_of_forward = gradients or scope.setting is Setting.FORWARD or scope.qualname in self._instead
-        method = scope.qualname.rsplit(".", 1)[-1]
         parts = tuple(parts_of(event.value, several=gradients))
         for place, value in enumerate(parts):
             step = bare_creation(value)
