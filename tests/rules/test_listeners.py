@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fixture_expectations import lint_text
+from devlint.rules import engine, listeners
+from devlint.rules.listeners import reported
+from devlint.rules.registry import rule_classes
+from tests.fixture_expectations import fixtures_of, lint_fixture, lint_text
 from tests.rules.temporary_rules import rule_file, rules_beside
+
+if TYPE_CHECKING:
+    from devlint.drafts.draft import Draft
+    from devlint.placement.domain.events import Event
+    from devlint.rules.rule import Rule
 
 WAKING = """\
 from devlint.rules.waking import always, any_of
@@ -71,3 +82,27 @@ def test_a_call_wakes_a_rule(tmp_path: Path) -> None:
 def test_a_name_that_is_no_event_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="Temporary wakes at move, which is no event"):
         heard(tmp_path, BEFORE, "any_of(move=always)")
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in fixtures_of("rules")}), ids=lambda path: path.name)
+def test_what_a_rule_is_told_late_it_would_have_said_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that needs an event which its ``wakes_at`` does not name would say less than one that never slept."""
+    told: list[list[Event]] = []
+
+    def recorded(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
+        told.append(list(events))
+        return reported(told[-1])
+
+    monkeypatch.setattr(engine, "reported", recorded)
+    for path in fixtures_of(f"rules/{folder.name}"):
+        lint_fixture(path)
+    late = [said(events) for events in told]
+    for cls in rule_classes():
+        monkeypatch.setattr(cls, "sleeps", False)
+    monkeypatch.setattr(listeners, "_woken_by", lambda name: ())
+    assert [said(events) for events in told] == late
+
+
+def said(events: list[Event]) -> Counter[tuple[str, str, str, int]]:
+    drafts = reported(events)
+    return Counter((rule.code, draft.message, draft.confidence.name, id(draft.node)) for rule, draft in drafts)
