@@ -56,11 +56,10 @@ class Definitions:
         given = _given_before(step, theirs)
         if given is not None:
             named = self.argument(step.scope, given.name, step.node)
-            if named is not None and named.applicability is Applicability.SUGGESTION:
-                # That argument may be None here, or another value by now; what it meets is there.
-                return self._of_its_name(step, theirs.node, given.name) or named
             if named is not None:
-                return named
+                # An argument that may be None here, or is another value by now; what it meets is there.
+                unsure = named.applicability is Applicability.SUGGESTION
+                return (self._of_its_name(step, theirs.node, given.name) if unsure else None) or named
         target = (
             self._named_for(step, theirs)
             or device_expression_of(theirs)

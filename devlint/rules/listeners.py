@@ -58,6 +58,13 @@ def _waking_at_calls() -> tuple[type[Rule], ...]:
     return tuple(cls for cls in rule_classes() if cls.wakes_at_call is not Rule.wakes_at_call)
 
 
+@cache
+def _claimants() -> tuple[type[Rule], ...]:
+    """The rules that claim mismatches, in the order in which they are asked."""
+    by_code = {cls.code: cls for cls in rule_classes()}
+    return tuple(by_code[code] for code in precedence().claim_order)
+
+
 class _Listeners:
     """The rules of one file, and which of them are awake."""
 
@@ -94,17 +101,18 @@ class _Listeners:
 
     def claimed(self, event: DeviceMismatch) -> Drafts:
         """The drafts of the first rule that claims a device mismatch."""
-        by_code = {rule.code: rule for rule in self.awake.values()}
-        for code in precedence().claim_order:
-            drafts = list(by_code[code].claim(event))
+        for cls in _claimants():
+            # Whatever claims wakes at the first of them.
+            rule = self.awake[cls]
+            drafts = list(rule.claim(event))
             if drafts:
-                return [(by_code[code], draft) for draft in drafts]
+                return [(rule, draft) for draft in drafts]
         return []
 
     def finished(self) -> Iterator[tuple[Rule, Draft]]:
         """What the rules know only after the last event."""
         for cls in rule_classes():
-            rule = self.awake.get(cls)
-            for draft in rule.finish() if rule is not None else ():
-                assert rule is not None
-                yield rule, draft
+            if cls in self.awake:
+                rule = self.awake[cls]
+                for draft in rule.finish():
+                    yield rule, draft

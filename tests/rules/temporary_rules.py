@@ -76,6 +76,7 @@ def _forget() -> None:
         registry.precedence,
         registry._loaded,
         registry.all_rules,
+        listeners._claimants,
         listeners._waking_at_calls,
         listeners._woken_by,
     ):

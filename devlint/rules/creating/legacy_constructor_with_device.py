@@ -64,7 +64,7 @@ reported where the change is visible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,6 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.events import Called, Created
     from devlint.placement.domain.scope import Scope
 
@@ -180,15 +179,11 @@ def _instead(event: Created, device: str) -> str:
         return f"`torch.sparse_coo_tensor(indices, values, size, {stated}device={device})`"
     data = f"`torch.tensor(data, dtype={makes or 'torch.get_default_dtype()'}, device={device})`"
     size = f"`torch.empty(size, {stated}device={device})`"
-    given = event.call.arguments
-    if any(argument.star for argument in given) or len(event.call.positional) > 1 or _is_number(event.call.positional):
-        return size
+    given = event.call.positional
     value = given[0].value if given else None
+    is_number = isinstance(value, Constant) or (isinstance(value, Host) and value.number)
+    if any(argument.star for argument in event.call.arguments) or len(given) > 1 or is_number:
+        return size
     if isinstance(value, Container) or (isinstance(value, Host) and value.numpy):
         return data
     return f"{data}, or {size} where a size was given"
-
-
-def _is_number(given: Sequence[Argument]) -> bool:
-    value = given[0].value if given else None
-    return isinstance(value, Constant) or (isinstance(value, Host) and value.number)

@@ -21,7 +21,7 @@ def loads_by_method(event: Called, owner: ClassInfo, optimizer: str, models: fro
 
     Not one that moves the model, or that state, itself.
     """
-    called, attribute = _of_self(event.call.node.func), _attribute(optimizer)
+    called, attribute = _attribute(code_of(event.call.node.func)), _attribute(optimizer)
     method = owner.method(called) if called and attribute else None
     if method is None:
         return False
@@ -55,16 +55,6 @@ def _name(call: cst.Call) -> str:
 
     match call.func:
         case cst.Attribute(attr=cst.Name(value=name)) | cst.Name(value=name):
-            return name
-    return ""
-
-
-def _of_self(function: cst.BaseExpression) -> str:
-    """``resume`` of ``self.resume``; else nothing."""
-    import libcst as cst
-
-    match function:
-        case cst.Attribute(value=cst.Name("self"), attr=cst.Name(value=name)):
             return name
     return ""
 
