@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,7 +10,6 @@ from devlint import semantics
 from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.attributes import attribute_of, names_a_part
 from devlint.placement.calls.bindings import item_of
-from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import (
     computes,
     computes_where_it_is,
@@ -24,16 +22,14 @@ from devlint.placement.calls.methods_of_modules import meet_method
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
+from devlint.placement.calls.registering import REGISTERING, register, register_items, store_keywords
 from devlint.placement.calls.user_calls import call_function, call_self
-from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_nothing
-from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
-    Argument,
     Constant,
     Container,
     DeviceName,
@@ -69,7 +65,7 @@ from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
 from devlint.placement.state.ranks import note_index
 from devlint.placement.state.reads_of_arguments import is_of_a_callable
-from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
+from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import replace
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
@@ -260,11 +256,11 @@ def _state(name: str, device: Device, provenance: Provenance | None) -> Containe
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or a callable attribute."""
     method = receiver.info.method(name)
-    if name in _REGISTERING and (method is None or receiver.info.is_module):
-        return _register(interp, node, receiver, name, site)
+    if name in REGISTERING and (method is None or receiver.info.is_module):
+        return register(interp, node, receiver, name, site)
     if method is not None and not method.is_property:
         result = call_self(interp, node, receiver, name, site)
-        _store_keywords(interp, node, receiver, method, site)
+        store_keywords(interp, node, receiver, method, site)
         me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
         for path in (f"{me}.{stored}" for stored in sorted(method.stores)):
             if path in interp.state.values:
@@ -291,59 +287,6 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         # A method sets it, ``self.target = build(options)``, or a property gives it: a callable, as an argument may be.
         return of_callable(interp, node, site)
     return called
-
-
-def _store_keywords(interp: Interpreter, node: cst.Call, receiver: Self, method: FunctionInfo, site: CallSite) -> None:
-    """``self.register_modules(vae=vae)``: the constructor's object has an attribute of each name."""
-    if not any(argument.keyword is not None for argument in site.arguments):
-        return
-    if not interp.program.builds(interp.info, receiver.info) or not stores_its_keywords(method):
-        return
-    own = {parameter.name.value for parameter in parameters_of(method.header)}
-    for argument in site.arguments:
-        if argument.keyword is not None and argument.keyword not in own:
-            note_attribute(interp, receiver, argument.keyword, argument.value, argument.node)
-            interp.state.store(f"self.{argument.keyword}", argument.value)
-
-
-_REGISTERING = frozenset({"register_buffer", "register_parameter", "add_module", "register_module", "add_state"})
-_REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
-"""For each registering method, the parameter with the registered value; for other methods it is ``module``."""
-
-
-def _of_override(receiver: Self, name: str, site: CallSite) -> Argument | None:
-    """The registered value by the name that the class's own ``register_parameter(name, parameter)`` gives it."""
-    method = receiver.info.method(name)
-    parameters = parameters_of(method.header)[2:3] if method is not None else []
-    return site.keyword(parameters[0].name.value) if parameters else None
-
-
-def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
-    key = site.argument("name", 0)
-    value = site.argument(_REGISTERED_AS.get(name, "module"), 1) or _of_override(receiver, name, site)
-    if key is None or value is None or not isinstance(key.value, Constant):
-        interp.object_stores.dynamic.add(receiver.info)
-        if key is not None and value is not None and isinstance(value.value, Module):
-            # Under a name that nobody can write, so that it is found by where it was made.
-            note_attribute(interp, receiver, code_of(key.node), value.value, node)
-        return NOTHING
-    stored = value.value
-    if name == "add_state" and not isinstance(stored, Tensor):
-        stored = _state_list(interp, receiver, node)
-    if name in ("register_buffer", "add_state"):
-        note_buffer(interp, receiver.info, str(key.value.value))
-    if isinstance(stored, Tensor):
-        stored = replace(stored, kind=Kind.PARAMETER if name == "register_parameter" else Kind.BUFFER)
-    note_attribute(interp, receiver, str(key.value.value), stored, node)
-    interp.state.store(f"self.{key.value.value}", stored)
-    return NOTHING
-
-
-def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:
-    """A metric's list state: appended items are on the metric's device, and move with it."""
-    device = SameAs(module_symbol(receiver.info))
-    provenance = interp.step(StepKind.REGISTERED, node, device, code_of(node.func))
-    return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, provenance=provenance))
 
 
 def of_container(interp: Interpreter, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
@@ -437,7 +380,7 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if base is not None and name == "forward":
         return call_module(interp, node, base, function.value, site)
     if base is not None and base.type_name in CONTAINERS:
-        _register_items(interp, node, site)
+        register_items(interp, node, site)
         return NOTHING
     if name == "numpy":
         unknown = Opaque(UNKNOWN)
@@ -453,20 +396,6 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if _gives_observations(function):
         return _observed(interp, node, function)
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
-
-
-def _register_items(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
-    """``super().__init__(conv, norm)`` of a class that derives from a container: items are named by their indices."""
-    given = [part for argument in site.arguments for part in _items(argument.value) if isinstance(part, Module)]
-    assert interp.info is not None
-    assert interp.info.owner is not None
-    receiver = Self(interp.info.owner)
-    for index, module in enumerate(given):
-        note_attribute(interp, receiver, str(index), module, node)
-
-
-def _items(value: Value) -> Iterator[Value]:
-    yield from value.innermost if isinstance(value, Container) else (value,)
 
 
 def _base_of_library(interp: Interpreter, function: cst.Attribute) -> Module | None:

@@ -15,7 +15,6 @@ from devlint.placement.declarations.evidence_calls import (
     arguments,
     given_to_method,
     gives_a_tensor,
-    makes_several,
     makes_tensor,
 )
 from devlint.placement.declarations.evidence_computed import (
@@ -28,7 +27,7 @@ from devlint.placement.declarations.evidence_computed import (
 )
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
-from devlint.placement.declarations.evidence_literals import absent, is_integer, is_sequence, is_text
+from devlint.placement.declarations.evidence_literals import is_integer, is_text
 from devlint.placement.declarations.evidence_loops import (
     counter,
     goes_through_keys,
@@ -38,13 +37,7 @@ from devlint.placement.declarations.evidence_loops import (
 )
 from devlint.placement.declarations.evidence_methods import called_by, sign_of_method
 from devlint.placement.declarations.evidence_names import says_module
-from devlint.placement.declarations.evidence_replaced import (
-    assignments,
-    is_plain,
-    is_several,
-    replaced_where_none,
-    wrapped,
-)
+from devlint.placement.declarations.evidence_tests import asserted, chosen, compared, demanded, either, negated
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, dotted, inner_nodes, parameters_of
 
@@ -224,22 +217,6 @@ def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
             yield from _given(expression.orelse)
 
 
-def _compared(node: cst.Comparison, found: Found) -> None:
-    """``task == "query"``: equal to a text, or one of some, is no tensor; ``key in kwargs`` tests both."""
-    if type(node.comparisons[0].operator) in (cst.In, cst.NotIn):
-        _note_tested([node.left, node.comparisons[0].comparator], found)
-    other = node.comparisons[0].comparator
-    if type(node.comparisons[0].operator) in (cst.Equal, cst.NotEqual):
-        for one, beside in ((node.left, other), (other, node.left)):
-            if is_sequence(beside):
-                _note_tested([one], found)
-    if type(node.left) is not cst.Name or node.left.value not in found.parameters:
-        return
-    if is_text(other) or (isinstance(other, cst.Set) and any(is_text(one.value) for one in other.elements)):
-        found.note(node.left.value, rows.NO_TENSOR)
-        found.note_text(node.left.value)
-
-
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
     if goes_through_keys(node.iter):
@@ -286,35 +263,6 @@ _OF_NO_LIST = frozenset({cst.Subtract, cst.Divide, cst.FloorDivide, cst.MatrixMu
 
 def _is_slice(node: cst.Subscript) -> bool:
     return type(node.value) is cst.Name and any(isinstance(part.slice, cst.Slice) for part in node.slice)
-
-
-def _negated(node: cst.UnaryOperation, found: Found) -> None:
-    if type(node.operator) is cst.Not:
-        _note_tested([node.expression], found)
-    elif type(node.expression) is cst.Name:
-        found.note_parameter(node.expression.value, rows.COMPUTED)
-
-
-def _chosen(node: cst.IfExp | cst.While, found: Found) -> None:
-    _note_tested([node.test], found)
-    if type(node) is cst.IfExp:
-        _note_wrapped(node, found)
-    if type(node) is cst.IfExp and (name := absent(node.test)):
-        # ``x if x is not None else torch.zeros(3)``, in either order
-        given, made = (node.orelse, node.body) if type(node.body) is cst.Call else (node.body, node.orelse)
-        if type(given) is cst.Name and given.value == name and makes_several(made, found.imports):
-            found.note_parameter(name, rows.MADE_WHERE_NONE)
-
-
-def _either(node: cst.BooleanOperation, found: Found) -> None:
-    """``labels or []``: the truth of the left side is asked."""
-    _note_tested([node.left], found)
-
-
-def _note_tested(tested: Sequence[cst.BaseExpression], found: Found) -> None:
-    for one in tested:
-        if type(one) is cst.Name and one.value not in found.bound:
-            found.note_parameter(one.value, rows.TESTED)
 
 
 def _attribute(node: cst.Attribute, found: Found) -> None:
@@ -396,72 +344,22 @@ def _goes_backwards(node: cst.Subscript) -> bool:
     return isinstance(part, cst.Slice) and isinstance(part.step, cst.UnaryOperation)
 
 
-def _asserted(node: cst.Assert, found: Found) -> None:
-    """``assert isinstance(x, torch.Tensor)``."""
-    _note_tested([node.test], found)
-    _told_where_true(node.test, found)
-
-
-def _demanded(node: cst.If, found: Found) -> None:
-    """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
-    found.bind([])
-    _note_tested([node.test], found)
-    for stand_in in replaced_where_none(node):
-        name = found.stand_ins[id(stand_in)] = names_of(stand_in.targets[0].target)[0]
-        if name not in found.bound and is_several(stand_in.value):
-            found.note_parameter(name, rows.UNPACKED)
-        elif name not in found.bound and is_plain(stand_in.value):
-            found.note_parameter(name, rows.NO_TENSOR)
-    _note_wrapped(node, found)
-    if (name := absent(node.test)) and name in found.parameters:
-        _made_where_none(node, name, found)
-    if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
-        return
-    last = node.body.body[-1] if node.body.body else None
-    last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-    if type(last) is cst.Raise:
-        _told_where_true(node.test.expression, found)
-
-
-def _note_wrapped(node: cst.If | cst.IfExp, found: Found) -> None:
-    if (name := wrapped(node)) and name not in found.bound:
-        found.note_parameter(name, rows.OTHERWISE)
-
-
-def _made_where_none(node: cst.If, name: str, found: Found) -> None:
-    """``if x is None: x = torch.zeros(3)``."""
-    for statement in assignments(node.body):
-        if names_of(statement.targets[0].target) == [name] and makes_several(statement.value, found.imports):
-            found.note_parameter(name, rows.MADE_WHERE_NONE)
-
-
-def _told_where_true(test: cst.BaseExpression, found: Found) -> None:
-    if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
-        return
-    tested, type_ = (argument.value for argument in test.args)
-    name = found.imports.qualified(dotted(type_))
-    if isinstance(tested, cst.Name) and name == "torch.Tensor":
-        found.note(tested.value, rows.TENSOR)
-    elif isinstance(tested, cst.Name) and name in modules.MODULE_CLASSES:
-        found.note_parameter(tested.value, rows.MODULE)
-
-
 _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {
     cst.Attribute: _attribute,
     cst.Call: _call,
     cst.Subscript: _subscript,
     cst.FormattedStringExpression: _formatted,
     cst.Assign: _assigned,
-    cst.Comparison: _compared,
+    cst.Comparison: compared,
     cst.For: _loop,
     cst.CompFor: _loop,
-    cst.Assert: _asserted,
-    cst.If: _demanded,
+    cst.Assert: asserted,
+    cst.If: demanded,
     cst.SimpleStatementLine: _statement,
     cst.BinaryOperation: _arithmetic,
-    cst.UnaryOperation: _negated,
-    cst.IfExp: _chosen,
-    cst.While: _chosen,
-    cst.BooleanOperation: _either,
+    cst.UnaryOperation: negated,
+    cst.IfExp: chosen,
+    cst.While: chosen,
+    cst.BooleanOperation: either,
 }
 """What a node of this type shows of names."""

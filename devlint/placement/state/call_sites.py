@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
 from devlint.placement.domain.abstract_values import (
     Constant,
-    Container,
-    Evidence,
-    Host,
-    Instance,
     Module,
     Opaque,
     Tensor,
-    UnknownValue,
     Value,
 )
-from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import (
     CallersModuleCalled,
     DeviceMismatch,
@@ -34,15 +27,26 @@ from devlint.placement.domain.lattice import (
     UNKNOWN,
     Anchor,
     Decided,
-    Device,
-    SameAs,
-    Symbol,
-    is_accelerator,
-    leaves,
 )
-from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import kept_key, made_key
+from devlint.placement.state.given_values import (
+    call_of,
+    construction_of,
+    follows_parameter_of,
+    is_a_tensor,
+    is_certainly_a_tensor,
+    is_handed_on,
+    is_of_a_model,
+    is_own_object,
+    is_placed,
+    is_placed_nowhere,
+    keys_of,
+    owner_of,
+    stays_on_cpu,
+    symbols_of,
+)
 from devlint.placement.state.left_out import is_never_left_out
 from devlint.records import replace
 from devlint.source.role import Role
@@ -104,8 +108,8 @@ class ArgumentLog:
         if isinstance(event, HostRead) and event.wants_cpu:
             if self._is_read_on_cpu(event.value, scope):
                 return replace(event, callers_on_cpu=True)
-            on_model = self._some_call_on_the_way(event.value, _is_of_a_model)
-            read = self._as_given(event.value, scope, _is_a_tensor) if on_model else event.value
+            on_model = self._some_call_on_the_way(event.value, is_of_a_model)
+            read = self._as_given(event.value, scope, is_a_tensor) if on_model else event.value
             return replace(event, value=read, callers_on_model=on_model)
         if not isinstance(event, DeviceMismatch):
             return event
@@ -120,9 +124,9 @@ class ArgumentLog:
         private = is_private(name)
         direct = self._is_direct(scope.qualname, scope.is_nested)
         for value in sides:
-            if self._each_call(value, _stays_on_cpu) and (direct or self._owners_are_direct(value)):
+            if self._each_call(value, stays_on_cpu) and (direct or self._owners_are_direct(value)):
                 return None
-        if any(self._each_call(value, _stays_on_cpu) for value in sides):
+        if any(self._each_call(value, stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
         if any(self._hands_on(value, direct) or self._is_brought_over(value, direct) for value in sides):
             return replace(event, callers_on_cpu=True)
@@ -132,17 +136,17 @@ class ArgumentLog:
         if scope.is_nested and direct:
             # Where its own parameters have no part, it fails as the same line would in the function around.
             called = result_key(scope.qualname) in self._arguments
-            if called and not any(_follows_parameter_of(scope.qualname, value) for value in sides):
+            if called and not any(follows_parameter_of(scope.qualname, value) for value in sides):
                 return replace(event, placed_by_callers=True)
-            if any(self._each_call(value, _is_placed) for value in sides):
+            if any(self._each_call(value, is_placed) for value in sides):
                 return replace(event, placed_by_callers=True)
-        nowhere = [value for value in sides if self._each_call(value, _is_placed_nowhere)]
+        nowhere = [value for value in sides if self._each_call(value, is_placed_nowhere)]
         if not nowhere:
             return event
         # All call sites are known, and none passes an argument that could be elsewhere. What a class hands to a method
         # of its own comes of its state and of its callers, and a public function is open to others: there an unknown
         # value says nothing of the CPU.
-        some_on_cpu = any(self._some_call(value, _stays_on_cpu) for value in nowhere)
+        some_on_cpu = any(self._some_call(value, stays_on_cpu) for value in nowhere)
         if scope.class_name is None and direct:
             return replace(event, callers_on_cpu=True)
         in_sight = direct or (scope.class_name is None and self._only_used_here(name))
@@ -155,7 +159,7 @@ class ArgumentLog:
 
     def _owners_are_direct(self, value: Value) -> bool:
         """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
-        owners = {_owner(symbol) for symbol in _symbols(value)}
+        owners = {owner_of(symbol) for symbol in symbols_of(value)}
         return bool(owners) and all(self._is_direct(owner, nested=False) for owner in owners)
 
     def _never_asked_for(self, arms: tuple[Decided, ...], parameters: Mapping[str, str]) -> bool:
@@ -172,14 +176,14 @@ class ArgumentLog:
         if not self._is_direct(scope.qualname, scope.is_nested):
             return False
         results = self._arguments.get(result_key(scope.qualname), [])
-        moved = {_call_of(value) for value in self._arguments.get(MOVED, [])} - {None}
-        if results and all(_call_of(value) in moved for value in results):
+        moved = {call_of(value) for value in self._arguments.get(MOVED, [])} - {None}
+        if results and all(call_of(value) in moved for value in results):
             return True
-        return self._each_call(event.value, _stays_on_cpu)
+        return self._each_call(event.value, stays_on_cpu)
 
     def _is_filled_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with, or by."""
-        if not self._each_call(value, _stays_on_cpu):
+        if not self._each_call(value, stays_on_cpu):
             return False
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
@@ -189,7 +193,7 @@ class ArgumentLog:
         provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
         if provenance is None or not self._is_direct(scope.qualname, scope.is_nested):
             return False
-        return self._each_call(Opaque(provenance.first.device), _stays_on_cpu)
+        return self._each_call(Opaque(provenance.first.device), stays_on_cpu)
 
     def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on.
@@ -198,7 +202,7 @@ class ArgumentLog:
         """
         name = scope.qualname.rsplit(".", 1)[-1]
         direct = self._is_direct(scope.qualname, scope.is_nested)
-        if direct and self._each_call(value, _is_own_object):
+        if direct and self._each_call(value, is_own_object):
             return True
         return self._hands_on(value, direct or self._only_used_here(name))
 
@@ -209,24 +213,24 @@ class ArgumentLog:
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
-        symbols = _symbols(value)
+        symbols = symbols_of(value)
         if not symbols or any(symbol.anchor is not Anchor.MODULE for symbol in symbols):
             return False
         called = [self._arguments.get(symbol.key, []) for symbol in symbols]
         made = [self._arguments.get(made_key(symbol.key), []) for symbol in symbols]
         return all(called) and all(
             all(one.device == CPU for one in receivers if isinstance(one, Module))
-            and {_construction(one) for one in objects} <= {_construction(one) for one in receivers}
+            and {construction_of(one) for one in objects} <= {construction_of(one) for one in receivers}
             for receivers, objects in zip(called, made, strict=True)
         )
 
     def _is_given_nowhere(self, value: Value) -> bool:
         """Whether the value follows a parameter and no call in the file is seen."""
-        return any(s.anchor is Anchor.PARAMETER and s.key not in self._arguments for s in _symbols(value))
+        return any(s.anchor is Anchor.PARAMETER and s.key not in self._arguments for s in symbols_of(value))
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether every call site in the file passes such an argument for the parameter that this value follows."""
-        symbols = _symbols(value)
+        symbols = symbols_of(value)
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
@@ -237,7 +241,7 @@ class ArgumentLog:
         value = event.receiver
         if not isinstance(value, (Tensor, Opaque)):
             return event
-        given = self._as_given(value, scope, _is_certainly_a_tensor)
+        given = self._as_given(value, scope, is_certainly_a_tensor)
         return event if given is value else replace(event, receiver=given)
 
     def _as_given(self, value: Tensor | Opaque, scope: Scope, is_tensor: Callable[[Value], bool]) -> Tensor | Opaque:
@@ -254,7 +258,7 @@ class ArgumentLog:
 
         All calls on the way have to be in sight: ``direct`` says it of the last definition.
         """
-        symbols = _symbols(value)
+        symbols = symbols_of(value)
         if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         waiting, seen = list(symbols), set[str]()
@@ -265,22 +269,22 @@ class ArgumentLog:
                 return False
             seen.add(symbol.key)
             for argument in given:
-                own = _symbols(argument) if _is_handed_on(argument) else []
-                if not own and not _stays_on_cpu(argument):
+                own = symbols_of(argument) if is_handed_on(argument) else []
+                if not own and not stays_on_cpu(argument):
                     return False
-                if not all(self._is_in_sight(_owner(one)) for one in own):
+                if not all(self._is_in_sight(owner_of(one)) for one in own):
                     return False
                 waiting += [one for one in own if one.key not in seen]
         return True
 
     def _is_brought_over(self, value: Value, direct: bool) -> bool:
         """Whether all callers hand on an argument of theirs that they bring to its place themselves, later on."""
-        symbols = _symbols(value)
+        symbols = symbols_of(value)
         if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [one for symbol in symbols for one in self._arguments.get(symbol.key, [])]
-        moved = {symbol.key for one in self._arguments.get(MOVED, []) for symbol in _symbols(one)}
-        return bool(given) and all(_is_handed_on(one) and moved.issuperset(_keys(one)) for one in given)
+        moved = {symbol.key for one in self._arguments.get(MOVED, []) for symbol in symbols_of(one)}
+        return bool(given) and all(is_handed_on(one) and moved.issuperset(keys_of(one)) for one in given)
 
     def _is_in_sight(self, owner: str) -> bool:
         """Whether a definition that hands a parameter on is called by this file alone, as far as that is known."""
@@ -289,7 +293,7 @@ class ArgumentLog:
 
     def _some_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether some call site in the file passes such an argument for a parameter that this value follows."""
-        return any(gives(given) for symbol in _symbols(value) for given in self._arguments.get(symbol.key, []))
+        return any(gives(given) for symbol in symbols_of(value) for given in self._arguments.get(symbol.key, []))
 
     def _some_call_on_the_way(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """The same of the callers of callers who hand on an argument of theirs."""
@@ -300,14 +304,14 @@ class ArgumentLog:
 
         Of modules also what the constructor of an object gets, which keeps it.
         """
-        waiting, seen = _symbols(value), set[str]()
+        waiting, seen = symbols_of(value), set[str]()
         while waiting:
             symbol = waiting.pop()
             seen.add(symbol.key)
             for given in (*self._arguments.get(symbol.key, []), *self._arguments.get(kept_key(symbol.key), [])):
                 yield given
-                handed_on = _is_handed_on(given) or isinstance(given, Module)
-                waiting += [one for one in _symbols(given) if handed_on and one.key not in seen]
+                handed_on = is_handed_on(given) or isinstance(given, Module)
+                waiting += [one for one in symbols_of(given) if handed_on and one.key not in seen]
 
     def _brought_by_callers(self, module: Value) -> Module | Opaque | None:
         """A module that some caller brought to another place than the CPU before it handed it on."""
@@ -330,113 +334,11 @@ def result_key(qualname: str) -> str:
     return f"result:{qualname}"
 
 
-def _call_of(value: Value) -> int | None:
-    """The call that gave a value as it is."""
-    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
-    returned = provenance is not None and provenance.step.kind is StepKind.RETURNED
-    return id(provenance.step.node) if provenance is not None and returned else None
-
-
-def _symbols(value: Value) -> list[Symbol]:
-    """The places that a value follows."""
-    return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
-
-
-def _keys(value: Value) -> set[str]:
-    return {symbol.key for symbol in _symbols(value)}
-
-
-def _owner(symbol: Symbol) -> str:
-    """The definition whose parameter it is."""
-    return symbol.key.split(":", 1)[0]
-
-
-def _follows_parameter_of(qualname: str, value: Value) -> bool:
-    return any(symbol.anchor is Anchor.PARAMETER and _owner(symbol) == qualname for symbol in _symbols(value))
-
-
-def _is_handed_on(value: Value) -> bool:
-    """Whether a tensor is wherever the caller's own arguments are."""
-    places = leaves(value.device) if isinstance(value, (Tensor, Opaque)) else ()
-    return bool(places) and all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.PARAMETER for one in places)
-
-
 def is_private(name: str | None) -> bool:
     """Whether the last part of a dotted name begins with one underscore."""
     last = (name or "").rsplit(".", 1)[-1]
     return last.startswith("_") and not last.startswith("__")
 
 
-def _construction(value: Value) -> int | None:
-    """Which construction an object came from."""
-    return id(value.provenance.first.node) if isinstance(value, Module) and value.provenance is not None else None
-
-
 def _nobody_knows(_: str) -> bool:
     return False
-
-
-def _is_certainly_a_tensor(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
-
-
-def _is_a_tensor(value: Value) -> bool:
-    """By whatever evidence: what reads it has a tensor's method called."""
-    return isinstance(value, Tensor)
-
-
-def _is_placed_nowhere(value: Value) -> bool:
-    """Whether the argument's device is unknown, or is the CPU."""
-    return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
-
-
-def _is_placed(value: Value) -> bool:
-    """The argument is where the caller's own caller, or the module, is in some arm, or a tensor on an accelerator.
-
-    That it is a tensor is known of the operation that it takes part in. ``if x.device.type == "cpu"`` tells two arms.
-    """
-    elsewhere = [leaf for leaf in leaves(_device_of(value)) if leaf != CPU]
-    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in elsewhere}
-    movable = bool(anchors) and anchors <= {Anchor.PARAMETER, Anchor.MODULE}
-    if isinstance(value, Opaque):
-        # What something of unknown type computed it may have brought anywhere.
-        return movable and not rests_on(value.provenance, CONVENTIONS[CALLABLE_RESULT])
-    return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
-
-
-def _is_own_object(value: Value) -> bool:
-    return isinstance(value, Instance) and value.node is not None
-
-
-def _is_of_a_model(value: Value) -> bool:
-    """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``."""
-    if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):
-        return False
-    places = leaves(value.device)
-    moves = all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.MODULE for one in places)
-    computed = value.provenance.find(StepKind.COMPUTED) if value.provenance is not None else None
-    given_by = computed is not None and computed.device == value.device and computed.note == CONVENTIONS[MODULE_RESULT]
-    return moves or given_by or is_accelerator(value.device)
-
-
-def _device_of(value: Value) -> Device:
-    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
-
-
-def _stays_on_cpu(value: Value) -> bool:
-    """Whether the argument is None, or on the CPU in every arm that is known; also lists and dicts of such values."""
-    if isinstance(value, Container):
-        return bool(value.values) and all(map(_stays_on_cpu, value.values))
-    if isinstance(value, (Tensor, Opaque)):
-        # Created without a device and then combined with an unknown value: most likely still on the CPU.
-        came = value.provenance if isinstance(value, Tensor) else None
-        made_bare = came is not None and came.first.bare and not was_moved(came)
-        places = set(leaves(value.device))
-        return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
-    if isinstance(value, Module):
-        # Made in the caller, which has not moved it by then.
-        return value.device == CPU and not value.stateless
-    if isinstance(value, Constant):
-        named = name_of_constant(value)
-        return named is None or named.device == CPU
-    return isinstance(value, Host)
