@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
+from devlint.placement.calls.stored_methods import stored_method
 from devlint.placement.calls.summaries import Substitution, substitute
 from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -78,7 +79,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
         return _seen_from_method(interp, owner, fact)
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
-        return later or _kept_by_methods(interp, info, name)
+        return later or stored_method(interp, owner, name) or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
@@ -133,8 +134,10 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return plain_tensor(interp, info, value, fact)
     if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
         # `self.device = None` until some `setup` stores another.
-        later = placed_by_another(interp, info, fact.name) if value == NONE else None
-        return later or (brought_to_cpu(interp, info, fact.name) if value == NONE else None) or NOTHING
+        if value != NONE:
+            return NOTHING
+        later = placed_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
+        return later or brought_to_cpu(interp, info, fact.name) or NOTHING
     return value
 
 

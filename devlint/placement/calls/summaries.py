@@ -140,6 +140,40 @@ def arguments_of(
             yield parameter.name.value, NOTHING if site.unpacks else _default_of(parameter, info, program)
 
 
+def gathered_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Container]]:
+    """What ``*args`` and ``**kwargs`` of a definition gather at a call: the arguments that no parameter takes."""
+    declared = info.header.params
+    bound = info.has_receiver and receiver is not None
+    first = len(declared.posonly_params) + len(declared.params) - bound
+    if isinstance(declared.star_arg, cst.Param):
+        more = _unpacked(site, "*")
+        items = tuple(argument.value for argument in site.positional[first:])
+        yield declared.star_arg.name.value, Container(items, None, more, "tuple")
+    if declared.star_kwarg is not None:
+        more = _unpacked(site, "**")
+        named = {parameter.name.value for parameter in (*declared.params, *declared.kwonly_params)}
+        left = [(one.keyword, one.value) for one in site.arguments if one.keyword is not None]
+        left = [(keyword, value) for keyword, value in left if keyword not in named]
+        keys, values = tuple(keyword for keyword, _ in left), tuple(value for _, value in left)
+        yield declared.star_kwarg.name.value, Container(values, keys, more, "dict")
+
+
+def _unpacked(site: CallSite, star: str) -> Value | None:
+    """What a call may unpack besides the arguments that are known: None where it unpacks nothing more.
+
+    The known items of ``*pair`` and ``**options`` are arguments of the call already.
+    """
+    more: Value | None = None
+    for argument in site.arguments:
+        if argument.star != star:
+            continue
+        held = argument.value
+        known = isinstance(held, Container) and (held.keys is None) is (star == "*")
+        rest = held.rest if isinstance(held, Container) and known else NOTHING
+        more = NOTHING if more is not None and rest is not None else rest or more
+    return more
+
+
 def _default_of(parameter: cst.Param, info: FunctionInfo, program: Program) -> Value:
     """The default value of a parameter, if it is a literal or the device that one names; otherwise unknown.
 
