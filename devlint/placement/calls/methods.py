@@ -62,7 +62,7 @@ from devlint.placement.operations.siblings import viewed_batch
 from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
-from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
+from devlint.placement.state.host_reads import METHOD, SCIPY_ONLY, host_read, read_indices
 from devlint.placement.state.ranks import note_index
 from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -79,7 +79,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name == "numpy" or name == "__array__":
         forced = site.keyword("force")
         copies = forced is not None and isinstance(forced.value, Constant) and forced.value.value is True
-        host_read(interp, node, ".numpy()", receiver, wants_cpu=not copies, expression=function.value, view=not copies)
+        host_read(interp, node, METHOD, receiver, wants_cpu=not copies, expression=function.value, view=not copies)
         return Host(numpy=True, provenance=receiver.provenance, copied_at=receiver.copied_at)
     if name in ("size", "dim", "numel", "nelement", "stride", "element_size", "is_floating_point"):
         return Host(number=True)
@@ -385,7 +385,7 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if name == "numpy":
         unknown = Opaque(UNKNOWN)
         expression = function.value
-        interp.emit(HostRead(node, interp.scope, ".numpy()", unknown, True, expression=expression, arms=interp.arms))
+        interp.emit(HostRead(node, interp.scope, METHOD, unknown, True, expression=expression, arms=interp.arms))
         return Host(numpy=True)
     if name in ("item", "tolist", "size", "dim", "numel"):
         return Host(number=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,6 +16,7 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, SAVED_FOR_BACKWARD
 from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.forward_like_methods import hooks_of
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
@@ -93,7 +93,7 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.HOST if _is_given_images(info) else Setting.FORWARD
     if name == "__call__" and owner.kind is ClassKind.PLAIN and _prepares_images(info):
         return Setting.HOST
-    placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
+    placed, on_host = hooks_of(owner)
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
@@ -156,11 +156,6 @@ def _is_given_images(info: FunctionInfo) -> bool:
 def _is_of_cpu(name: str) -> bool:
     """``CPUAttentionBackend``: its name says where it works; what offloads works on both sides."""
     return name.lstrip("_").startswith(("CPU", "Cpu")) and "ffload" not in name
-
-
-def _bases(owner: ClassInfo) -> Iterator[str]:
-    """The library classes that a class derives from."""
-    return (base for info in owner.order for base in info.resolved_bases if isinstance(base, str))
 
 
 def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:

@@ -473,7 +473,9 @@ class HostRead(Event):
     callers_on_cpu: bool = False
     """All calls in this file, on whatever way, give a CPU tensor for what is read."""
     callers_on_model: bool = False
-    """Some call in this file gives a tensor that is where a module of its own is, or on an accelerator."""
+    """Some call in this file gives a tensor where a module of its own is, or that it has brought to a device."""
+    handed_over: Called | None = None
+    """A call in a method of a base class, which hands over what it has brought to a device."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -490,6 +492,22 @@ class ReadInCallee(Event):
     callee: str
     arms: tuple[Decided, ...] = ()
     """The conditions under which the call happens."""
+    callers_on_cpu: bool = False
+    """All calls of the definition in this file, on whatever way, give a CPU tensor for what is handed on."""
+
+    @property
+    def as_read_here(self) -> HostRead:
+        """The read as if it stood in place of the argument: what is known of a tensor at hand is known of it there."""
+        return HostRead(
+            self.node,
+            self.scope,
+            self.read.reader,
+            self.value,
+            wants_cpu=True,
+            expression=self.expression,
+            arms=self.arms,
+            callers_on_cpu=self.callers_on_cpu,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

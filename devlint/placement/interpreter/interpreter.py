@@ -17,6 +17,7 @@ from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Tensor, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Created, DeviceMismatch, Event, Fate, HostRead
+from devlint.placement.domain.handed_over import hands_over
 from devlint.placement.domain.lattice import (
     CPU,
     Decided,
@@ -372,7 +373,8 @@ class Interpreter:
 
     def keep_results(self) -> None:
         """Drop what is not needed of a definition of another file: its callers ask what it makes, and what fails."""
-        self.events[:] = [event for event in self.events if isinstance(event, (Created, DeviceMismatch))]
+        kept = (Created, DeviceMismatch)
+        self.events[:] = [event for event in self.events if isinstance(event, kept) or hands_over(event)]
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":
             self.env = None

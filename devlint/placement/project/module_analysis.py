@@ -13,6 +13,7 @@ import libcst as cst
 
 from devlint.placement.calls.constructor_facts import add_own_facts, completed, is_stored_still
 from devlint.placement.calls.conventional_results import of_maker
+from devlint.placement.calls.handed_to_overrides import read_as_handed
 from devlint.placement.calls.handed_up import take_handed_up
 from devlint.placement.calls.inherited_methods import mismatches_of_inherited
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
@@ -177,7 +178,7 @@ class ModuleAnalysis:
             if self.argument_log is not None:
                 judged = self.argument_log.judged(event, interp.scope, parameters)
             if judged is not None:
-                yield judged
+                yield read_as_handed(self, function, judged)
 
     def _of_inherited(self, info: ClassInfo) -> Iterator[Event]:
         for method, event in mismatches_of_inherited(self, info, self._handlers):

@@ -18,6 +18,7 @@ from devlint.placement.domain.events import (
     Event,
     HostRead,
     Moved,
+    ReadInCallee,
     Returned,
     Stored,
     WrittenByIndex,
@@ -37,8 +38,8 @@ from devlint.placement.state.given_values import (
     follows_parameter_of,
     is_a_tensor,
     is_certainly_a_tensor,
+    is_elsewhere,
     is_handed_on,
-    is_of_a_model,
     is_own_object,
     is_placed,
     is_placed_nowhere,
@@ -108,9 +109,11 @@ class ArgumentLog:
         if isinstance(event, HostRead) and event.wants_cpu:
             if self._is_read_on_cpu(event.value, scope):
                 return replace(event, callers_on_cpu=True)
-            on_model = self._some_call_on_the_way(event.value, is_of_a_model)
+            on_model = self._some_call_on_the_way(event.value, is_elsewhere)
             read = self._as_given(event.value, scope, is_a_tensor) if on_model else event.value
             return replace(event, value=read, callers_on_model=on_model)
+        if isinstance(event, ReadInCallee):
+            return replace(event, callers_on_cpu=True) if self._is_read_on_cpu(event.value, scope) else event
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -323,7 +326,9 @@ class ArgumentLog:
         return None
 
 
-_JUDGED = frozenset({Moved, CallersModuleCalled, Returned, Stored, WrittenByIndex, HostRead, DeviceMismatch})
+_JUDGED = frozenset(
+    {Moved, CallersModuleCalled, Returned, Stored, WrittenByIndex, HostRead, ReadInCallee, DeviceMismatch}
+)
 
 MOVED = "moved"
 """The key under which is noted what is transferred."""

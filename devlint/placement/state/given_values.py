@@ -24,6 +24,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Symbol,
     is_accelerator,
+    is_device_by_name,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
@@ -97,8 +98,13 @@ def is_own_object(value: Value) -> bool:
     return isinstance(value, Instance) and value.node is not None
 
 
-def is_of_a_model(value: Value) -> bool:
-    """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``."""
+def is_elsewhere(value: Value) -> bool:
+    """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``.
+
+    Or where the caller itself has brought it.
+    """
+    if isinstance(value, (Tensor, Opaque)) and _is_brought(value):
+        return True
     if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):
         return False
     places = leaves(value.device)
@@ -106,6 +112,14 @@ def is_of_a_model(value: Value) -> bool:
     computed = value.provenance.find(StepKind.COMPUTED) if value.provenance is not None else None
     given_by = computed is not None and computed.device == value.device and computed.note == CONVENTIONS[MODULE_RESULT]
     return moves or given_by or is_accelerator(value.device)
+
+
+def _is_brought(value: Tensor | Opaque) -> bool:
+    """Whether the caller has moved it to a device that it names, or to an accelerator if it is told to use one."""
+    places = leaves(value.device)
+    named = (one for one in places if isinstance(one, SameAs) and "cpu" not in one.symbol.name.lower())
+    told = any(map(is_accelerator, places)) or any(map(is_device_by_name, named))
+    return told and was_moved(value.provenance)
 
 
 def _device_of(value: Value) -> Device:

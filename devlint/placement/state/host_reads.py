@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Host, Opaque, Tensor, Value
+from devlint.placement.declarations.forward_like_methods import is_handed_a_placed_batch
+from devlint.placement.domain.abstract_values import Evidence, Host, Opaque, Tensor, Value
 from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.excluded_cases import in_the_case
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, leaves
 from devlint.placement.state.reads_of_arguments import note_read, note_read_of_array
 from devlint.records import replace
 from devlint.semantics import Dim
@@ -24,6 +25,9 @@ ARRAY_REDUCTIONS = frozenset(
     {"all", "any", "argmax", "argmin", "item", "max", "mean", "min", "prod", "ptp", "std", "sum", "trace", "var"}
 )
 """Methods of an array that without an axis give one number: numpy/_core/_methods.py."""
+
+METHOD = ".numpy()"
+"""The reader where a tensor is turned into an array by its own method."""
 
 ARRAY_INDEX = "array[...]"
 """The reader where a tensor indexes an array, or a matrix of scipy."""
@@ -58,6 +62,8 @@ def host_read(
         return
     if isinstance(value.device, Choice):
         value = replace(value, device=in_the_case((*interp.arms, *interp.state.left), value.device))
+    if reader == METHOD and _came_with_a_batch(interp, value):
+        value = Tensor(value.device, provenance=value.provenance)
     copied = value.copied_at if isinstance(value, Tensor) else None
     in_flight = not view and copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
@@ -69,6 +75,17 @@ def host_read(
     if CPU not in leaves(value.device):
         # Such a read waits for the work queued before it: `.item()` synchronises.
         interp.state.streams = interp.state.streams.copies_arrived()
+
+
+def _came_with_a_batch(interp: Interpreter, value: Tensor | Opaque) -> bool:
+    """Whether it is where the module is, in a method that a library's trainer calls with what it has moved there.
+
+    What has a method ``numpy`` is a tensor, and the trainer moves all tensors, wherever they are in the batch.
+    """
+    if isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN:
+        return False
+    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(value.device)}
+    return anchors == {Anchor.MODULE} and is_handed_a_placed_batch(interp.info)
 
 
 def read_indices(interp: Interpreter, node: cst.Subscript) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import DraftStep
 from devlint.drafts.trace import provenance_of
 from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.brought_for_numpy import root_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -35,9 +37,17 @@ class BroughtBeside:
             return None
         for move in self._moves.get(event.scope.qualname, ()):
             before = provenance_of(move.receiver)
-            if before is not None and set(move.arms) <= set(event.arms) and _rests_on(event.value.provenance, before):
+            if before is None or not set(move.arms) <= set(event.arms) or _is_another_part(event, move, before):
+                continue
+            if _rests_on(event.value.provenance, before):
                 return DraftStep(move.node, move.scope, "it is brought to the CPU here", "cpu", passes_on=False)
         return None
+
+
+def _is_another_part(event: HostRead, move: Moved, before: Provenance) -> bool:
+    """``frames, labels, names = batch``: what came in with one argument goes by other names, and may be no tensor."""
+    came_in = before.step.kind is StepKind.GIVEN and event.value.provenance is before
+    return came_in and root_of(event.expression) != root_of(move.receiver_node)
 
 
 def _rests_on(provenance: Provenance | None, before: Provenance) -> bool:

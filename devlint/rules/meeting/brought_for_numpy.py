@@ -15,6 +15,8 @@ from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import HostRead
     from devlint.placement.domain.lattice import Device
     from devlint.placement.domain.scope import Scope
@@ -47,12 +49,12 @@ class BroughtForNumpy:
         reads = self._reads.get(event.scope.class_name or "", [])
         if event.scope.class_name is None:
             # Functions of a file have less in common than methods: an argument of the same name.
-            reads = [read for read in reads if _root(read) == _root(event)]
+            reads = [read for read in reads if root_of(read.expression) == root_of(event.expression)]
         here = any(read.scope.qualname == event.scope.qualname for read in reads)
         enough = 1 if event.scope.class_name in self._places else _HABIT
         return reads[0] if len(reads) >= enough and not here else None
 
 
-def _root(event: HostRead) -> str:
+def root_of(expression: cst.CSTNode | None) -> str:
     """`model` of `model.embed(rows)[0]`."""
-    return re.split(r"\W", code_of(event.expression), maxsplit=1)[0] if event.expression is not None else ""
+    return re.split(r"\W", code_of(expression), maxsplit=1)[0] if expression is not None else ""

@@ -13,7 +13,7 @@ from devlint.drafts.wording import code_of
 from devlint.placement.domain.abstract_values import Opaque, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.scope import Setting
-from devlint.rules.meeting.reads_by_numpy import METHOD
+from devlint.placement.state.host_reads import METHOD
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from devlint.finding import Confidence
 from devlint.placement.domain.abstract_values import Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, leaves
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.rules.meeting.reads_by_numpy import METHOD
+from devlint.placement.state.host_reads import METHOD
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

@@ -14,7 +14,9 @@ argument of a public function of a library, where another function of its file b
 CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
 that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
 file, or of its own file if an array is stated there, which gives it to numpy in each call, or in those that say
-`method="tree"`; and a method of what a model computed that its object keeps, where the object keeps a device that it
+`method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose caller in the file has
+brought its argument to a device, a step that a base class or a trainer of a library calls with what it has brought
+there; and a method of what a model computed that its object keeps, where the object keeps a device that it
 was told, as well. In a file that never moves anything, and never says where something is made, all that rests on a
 caller has low confidence, but for parameters and buffers.
 
@@ -100,13 +102,13 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance
 from devlint.placement.domain.scope import Setting
-from devlint.placement.state.host_reads import ARRAY_INDEX
+from devlint.placement.state.host_reads import ARRAY_INDEX, METHOD
 from devlint.rules.meeting.brought_beside import BroughtBeside
 from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
 from devlint.rules.meeting.device_asked import DeviceAsked
 from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test, takes_any_tensor
+from devlint.rules.meeting.handed_to_readers import HandedToReaders
 from devlint.rules.meeting.reads_by_numpy import (
-    METHOD,
     accelerator,
     chosen_here,
     confidence_in_tensor,
@@ -168,6 +170,7 @@ class NumpyOnAccelerator(Rule):
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
         self._device_asked = DeviceAsked()
         self._beside = BroughtBeside()
+        self._handed = HandedToReaders(self._beside, self._habit, self._device_asked)
         self._brought_there: dict[str, Moved] = {}
         """By definition: the first transfer to a place that is not the CPU."""
         self._told: dict[str, Stored] = {}
@@ -219,6 +222,7 @@ class NumpyOnAccelerator(Rule):
         target = event.target
         self._device_asked.moved(event)
         self._beside.moved(event)
+        self._handed.moved(event)
         if event.moves and target is not None:
             self._speaks_of_devices = True
             self._habit.placed(event.scope, target)
@@ -260,14 +264,24 @@ class NumpyOnAccelerator(Rule):
 
     def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
         # A function that reads what it is handed is one mistake, however often it is called.
-        if event.read.node not in self._read_in_callees and (draft := draft_of(event)) is not None:
+        if event.read.node in self._read_in_callees:
+            return
+        draft = draft_of(event)
+        if draft is None:
+            self._handed.handed(event)
+        else:
             self._read_in_callees.add(event.read.node)
             yield draft
 
     def finish(self) -> Iterable[Draft]:
+        for call, draft in self._handed.drafts():
+            if call.read.node not in self._read_in_callees:
+                self._read_in_callees.add(call.read.node)
+                yield draft
         for event, draft in self._from_callers():
             # That code which never places anything is used on an accelerator is a guess.
             told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
+            told = told or event.handed_over is not None
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
 
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
@@ -290,6 +304,13 @@ class NumpyOnAccelerator(Rule):
             scope = event.scope
             if event.callers_on_cpu or id(event) in self._goes_later:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                continue
+            if (call := event.handed_over) is not None and scope.setting is not Setting.HOST:
+                step = DraftStep(call.node, call.scope, "handed over here, from where it was brought")
+                yield (
+                    event,
+                    _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the base class brings it", (step,)),
+                )
                 continue
             if (asked := self._device_asked.beside(event)) is not None:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (asked,))
@@ -320,7 +341,7 @@ class NumpyOnAccelerator(Rule):
             sibling = self._moved_to_cpu.get(scope.qualname)
             # What some caller computed by a model is a tensor, whatever else a function for arrays gets.
             if event.callers_on_model and (is_tensor(event) or not event.arms) and sibling is None:
-                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where a module that calls this is")
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where a caller in this file has it")
                 continue
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")

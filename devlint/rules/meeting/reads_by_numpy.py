@@ -25,6 +25,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind, rests_on
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.host_reads import METHOD
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.events import HostRead, Moved
     from devlint.placement.domain.provenance import Provenance
-
-
-METHOD = ".numpy()"
 
 
 def is_state_of_a_model(event: HostRead) -> bool:

@@ -61,17 +61,25 @@ def _is_chosen(event: ReadInCallee, device: Device) -> bool:
 
 
 def _draft(event: ReadInCallee, device: Device, severity: Severity, confidence: Confidence) -> Draft:
+    return draft_at_call(event, f"is on {describe(device)}", severity, confidence)
+
+
+def draft_at_call(
+    event: ReadInCallee, where: str, severity: Severity, confidence: Confidence, also: tuple[DraftStep, ...] = ()
+) -> Draft:
+    """The finding at a call. ``where`` its argument is, and what ``also`` shows that."""
     given, read = event.expression, event.read
     steps = tuple(draft_step(step) for step in reversed(tuple(event.value.provenance or ())))
     return Draft(
         node=given,
         scope=event.scope,
         severity=severity,
-        message=f"{quoted(given, 'the tensor')} is on {describe(device)}; "
+        message=f"{quoted(given, 'the tensor')} {where}; "
         f"`{event.callee}` hands it to `{read.reader}`, which reads host memory and raises",
         confidence=confidence,
         trace=(
             *steps,
+            *also,
             DraftStep(event.node, event.scope, "handed on here"),
             DraftStep(read.node, read.scope, "read on the host here"),
         ),
