@@ -87,6 +87,7 @@ from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.forward_like_methods import is_handed_a_placed_batch
 from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Self, Tensor
 from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import (
@@ -158,6 +159,8 @@ class NumpyOnAccelerator(Rule):
         self._habit = BroughtForNumpy()
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
+        self._of_trainers: set[str] = set()
+        """Those that the trainer of a library calls, which has a device whether the file speaks of one or not."""
         self._run_there: dict[str, Called] = {}
         """By definition: a call that hands it on together with a device."""
         self._for_arrays: set[str] = set()
@@ -183,6 +186,8 @@ class NumpyOnAccelerator(Rule):
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None and event.owner.is_module:
             self._of_module.add(event.scope.qualname)
+            if is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2])):
+                self._of_trainers.add(event.scope.qualname)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -281,7 +286,7 @@ class NumpyOnAccelerator(Rule):
         for event, draft in self._from_callers():
             # That code which never places anything is used on an accelerator is a guess.
             told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
-            told = told or event.handed_over is not None
+            told = told or event.handed_over is not None or event.scope.qualname in self._of_trainers
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
 
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
