@@ -53,3 +53,12 @@ def test_what_was_analysed_before_changes_nothing() -> None:
     alone = {path: lint(path) for path in PROJECTS}
     backwards = {path: lint(path) for path in reversed(PROJECTS)}
     assert alone == backwards
+
+
+def test_a_trace_names_the_calls_that_lead_to_a_read_in_the_other_file() -> None:
+    findings = lint(FIXTURES / "projects/handed_to_readers/pkg/evaluation.py")
+    finding = next(f for f in findings if f.scope == "decode")
+    *_, call, within, read = [(step.message, step.place.path.rsplit("/", 1)[-1]) for step in finding.trace]
+    assert call == ("handed on here", "evaluation.py")
+    assert within == ("handed on here", "drawing.py")
+    assert read == ("read on the host here", "drawing.py")

@@ -44,7 +44,10 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
         if own is None and argument is not None and isinstance(value, Host):
             own = key_of_array(interp, argument.node)
         if own is not None and not read.arms and is_in_each_call(interp, allowed=switches(interp, interp.arms)):
-            interp.host_reads.setdefault(own, replace(read, arms=interp.arms) if interp.decided else read)
+            calls = ((node, interp.scope), *read.calls)
+            interp.host_reads.setdefault(
+                own, replace(read, arms=interp.arms if interp.decided else read.arms, calls=calls)
+            )
         tensor = _tensor_of(value)
         # In its own file a tensor's read is judged where it stands; what is stated to be an array has no place there.
         judged_here = read.scope.path != interp.scope.path or read.value.device == UNKNOWN

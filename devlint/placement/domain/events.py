@@ -476,6 +476,8 @@ class HostRead(Event):
     """Some call in this file gives a tensor where a module of its own is, or that it has brought to a device."""
     handed_over: Called | None = None
     """A call in a method of a base class, which hands over what it has brought to a device."""
+    calls: tuple[tuple[cst.CSTNode, Scope], ...] = ()
+    """The calls that lead to the read from the function whose argument it reads, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -81,6 +81,7 @@ def draft_at_call(
             *steps,
             *also,
             DraftStep(event.node, event.scope, "handed on here"),
+            *(DraftStep(node, scope, "handed on here") for node, scope in read.calls),
             DraftStep(read.node, read.scope, "read on the host here"),
         ),
         repair=Repair(Applicability.SUGGESTION, "hand it over from the CPU: `.cpu()`", suffixed(given, ".cpu()")),
