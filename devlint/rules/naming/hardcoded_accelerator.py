@@ -5,8 +5,7 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
 not move themselves, and in functions that move something else to the device of an object, as `self.device`, or to one
-that they chose by what the machine has or an option says. Of tensors
-it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
+that they, or the function around them, chose by what the machine has or an option says. Of tensors it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
 made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
 go to a `device` that the method itself chooses by what the machine has, or that another file of the library chose for
 all while it was imported, `settings.device`; in a function of a library it finds the latter
@@ -59,7 +58,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
 - The package sets the current accelerator in each of its processes, and nobody is on none: the file imports what needs
-  one, or no file of the package asks whether there is one: low.
+  one, or no file of the package asks whether there is one: low. So is what stands beside an accelerator of a number,
+  `torch.device(f"cuda:{gpu}")`, in any package that sets the current one.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
 - A default argument of a function, a command-line default, and what a device argument gets where the caller left it
@@ -196,7 +196,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def finish(self) -> Iterable[Draft]:
         for draft in self._drafts():
-            yield replace(draft, premise=Premise.CALLERS_CHOOSE)
+            yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
