@@ -5,18 +5,19 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
 not move themselves, and in functions that move something else to the device of an object, as `self.device`, or to one
-that they, or the function around them, chose by what the machine has or an option says. Of tensors it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
-made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
-go to a `device` that the method itself chooses by what the machine has, or that another file of the library chose for
-all while it was imported, `settings.device`; in a function of a library it finds the latter
-beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
-accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
-its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody; and a function
-that moves one thing where the machine has an accelerator, and another one whatever it has. And
-`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
-refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
-`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
-`device="cuda"` as the default of a Module's method that puts things there which meet the module's parameters.
+that they, or the function around them, chose by what the machine has or an option says. Of tensors it does so where
+another method of the class brings something to `self.device`. In a method of a Module it finds tensors made there that
+`.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that go to a
+`device` that the method itself chooses by what the machine has, or that another file of the library chose for all while
+it was imported, `settings.device`; in a function of a library it finds the latter beside tensors that the function is
+handed and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
+and that the file never moves. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
+something there, and in another public method asks nobody; and a function that moves one thing where the machine has an
+accelerator, and another one whatever it has. And `.cuda(device)` of a device that is the CPU on a machine without an
+accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device
+that is also given to what takes any, `.to(device)`. And what the constructor of a Module puts on the current
+accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method that puts things
+there which meet the module's parameters.
 
 ## Why is this bad
 
