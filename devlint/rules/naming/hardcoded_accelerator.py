@@ -17,7 +17,8 @@ accelerator, and another one whatever it has. And `.cuda(device)` of a device th
 accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device
 that is also given to what takes any, `.to(device)`. And what the constructor of a Module puts on the current
 accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method that puts things
-there which meet the module's parameters.
+there which meet the module's parameters. And what an object of another class, in a library, keeps on the current
+accelerator from its constructor on, where a method meets it with tensors of its caller.
 
 ## Why is this bad
 
@@ -53,6 +54,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
 - The file brings modules, or what its functions are given, to the device of the settings: it is its place to work.
+- An object that is no Module says by an attribute where it works, `self.device`, or one of its methods brings something
+  there too, or asks where what it is given is.
 - The method brings there what it is given as well, or its class brings itself or keeps that device. The constructor of
   a class that is no Module brings something there in any case: so does the rest of the class.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
@@ -98,6 +101,7 @@ from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
+from devlint.rules.naming.state_of_objects import StateOfObjects
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 
@@ -112,6 +116,7 @@ if TYPE_CHECKING:
         IndexAsDevice,
         Moved,
         Stored,
+        Tested,
         UndecidedMismatch,
     )
 
@@ -137,6 +142,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts = PartsOfModules()
         self._in_methods = ChosenInMethods()
         self._by_default = AcceleratorByDefault()
+        self._kept = StateOfObjects()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -153,6 +159,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._for_models.stored(event)
         self._refused.stored(event)
         self._parts.stored(event)
+        self._kept.stored(event)
         self._in_methods.stored(event)
         return super().stored(event)
 
@@ -178,6 +185,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def index_as_device(self, event: IndexAsDevice) -> Iterable[Draft]:
         return index_drafts(event)
 
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        self._kept.tested(event)
+        return super().tested(event)
+
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
         self._for_models.called(event)
         return ()
@@ -187,12 +198,14 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._asked_elsewhere.moved(event)
         self._refused.moved(event)
         self._parts.moved(event)
+        self._kept.moved(event)
         self._in_methods.moved(event)
         self._by_default.moved(event)
         return super().moved(event)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._by_default.undecided_mismatch(event)
+        self._kept.undecided_mismatch(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -208,5 +221,5 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         yield from self._refused.drafts()
-        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts())
+        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts(), *self._kept.drafts())
         yield from (draft for draft in apart if id(draft.node) not in told)
