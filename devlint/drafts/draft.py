@@ -56,6 +56,7 @@ class Premise(Enum):
 
     ASKS = "the package asks whether there is an accelerator"
     SEVERAL_MACHINES = "the package does not start its processes on one machine"
+    CURRENT_LEFT_ALONE = "the package sets no accelerator as the current one"
     CALLERS_CHOOSE = "the package is not made for the accelerator that its processes set as the current one"
     FORKS = "the package does not start its processes anew"
     SAVED_ELSEWHERE = "the package does not train on the CPU what it saves"

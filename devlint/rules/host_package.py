@@ -81,6 +81,10 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             return replace(draft, confidence=Confidence.LOW) if spawns else draft
         case Premise.CALLERS_CHOOSE:
             return _where_callers_choose(draft, data, project, file)
+        case Premise.CURRENT_LEFT_ALONE:
+            # `torch.cuda.set_device(args.gpu)`: from then on `cuda` is the accelerator of that number.
+            sets = has_sign(data, SETS_CURRENT) or _elsewhere(SETS_CURRENT, project, file)
+            return replace(draft, confidence=Confidence.LOW) if sets else draft
         case Premise.SAVED_ELSEWHERE:
             # What such a package loads it has saved itself, or its users have: from the CPU.
             return replace(draft, confidence=Confidence.LOW) if _trains_on_the_host(data, project, file) else draft

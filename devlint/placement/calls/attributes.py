@@ -41,6 +41,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, is_gi
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.operations import device_questions
 from devlint.placement.state import ranks
 from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -154,7 +155,7 @@ def _of_tensor(interp: Interpreter, owner: Tensor, name: str, node: cst.Attribut
             provenance=owner.provenance,
         )
     if name in ("is_cuda", "is_cpu", "is_meta", "is_xpu", "is_mps"):
-        return Truth(about_device=True)
+        return device_questions.of_attribute(owner, name)
     if name in ("data", "grad") and owner.kind is Kind.PARAMETER:
         return replace(owner, kind=Kind.PLAIN)
     match semantics.is_tensor_attribute(name):

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from devlint.placement.declarations.constructor_parts import registered_attributes
-from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, Kind, Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.domain.lattice import CPU, SameAs, may_be_cpu
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 from devlint.records import replace
+from devlint.source.outline import PLACING
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -83,14 +84,33 @@ def _as_built(value: Value, info: ClassInfo) -> Value:
     """A plain tensor that the constructor puts where the module is stays there: a module is built on the CPU.
 
     ``self.steps = torch.zeros(3, device=self.device)``: Lightning and transformers build a module there as well, and
-    so does ``next(self.parameters()).device`` say. Not so where the constructor is told a device, or moves something.
+    so does ``next(self.parameters()).device`` say. Not so where the constructor is told a device, or moves something
+    to another place than that.
     """
     init = info.method("__init__")
-    if not isinstance(value, Tensor) or not _is_plain(value) or init is None or init.places_itself:
+    if not isinstance(value, Tensor) or not _is_plain(value) or init is None or _places_elsewhere(init):
         return value
     told = any("device" in parameter.name.value for parameter in parameters_of(init.header))
     own = {SameAs(module_symbol(one)) for one in info.order}
     return replace(value, device=CPU) if value.device in own and not told else value
+
+
+_WHERE_IT_IS = frozenset({"self.device", "torch.device(self.device)", "next(self.parameters()).device"})
+
+
+def _places_elsewhere(init: FunctionInfo) -> bool:
+    """Whether the constructor moves something, but for what it puts where the module is: ``t.to(self.device)``."""
+    if not init.places_itself:
+        return False
+    moves = [
+        child for child in descend(init.node.body) if isinstance(child, cst.Attribute) and child.attr.value in PLACING
+    ]
+    there = [
+        child.func
+        for child in descend(init.node.body)
+        if isinstance(child, cst.Call) and len(child.args) == 1 and code_of(child.args[0].value) in _WHERE_IT_IS
+    ]
+    return any(not any(move is one for one in there) for move in moves)
 
 
 def _is_plain(value: Tensor) -> bool:

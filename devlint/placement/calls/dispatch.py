@@ -69,7 +69,7 @@ from devlint.placement.domain.events import Called, DeviceNamed, Sink
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import join_values
-from devlint.placement.operations import factories, transfers
+from devlint.placement.operations import device_questions, factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
@@ -362,6 +362,8 @@ def _call_method(
             return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING
+        case DeviceName() if (answer := device_questions.of_method(name, receiver, site)) is not None:
+            return answer
         case UnknownValue() if is_named_as_model(function.value) and (name == "forward" or computes(name)):
             return call_method_of_unknown_model(interp, node, name, site)
         case _:

@@ -24,7 +24,7 @@ from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.registering import REGISTERING, register, register_items, store_keywords
 from devlint.placement.calls.user_calls import call_function, call_self
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_nothing
 from devlint.placement.declarations.template_methods import is_abstract
@@ -50,7 +50,16 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.events import HostRead, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, SameAs, is_accelerator, is_of_module
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Device,
+    Guard,
+    SameAs,
+    is_accelerator,
+    is_given,
+    is_of_module,
+)
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -93,7 +102,10 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site, receiver)
     if known is None:
-        return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+        if name in SCIPY_ONLY:
+            return _of_matrix(interp, function)
+        other = _of_another_class(interp, receiver, function)
+        return NOTHING if other is None else of_opaque(interp, node, other, function, site)
     if name in ("item", "tolist"):
         host_read(interp, node, f".{name}()", receiver, expression=function.value)
         return Host(number=True)
@@ -104,6 +116,17 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return viewed_batch(interp, receiver, function, result)
+
+
+def _of_another_class(interp: Interpreter, receiver: Tensor, function: cst.Attribute) -> Opaque | None:
+    """``encoded[0].sample()``: no method of Tensor, so what was taken for one keeps its tensors together elsewhere."""
+    placed = is_given(receiver.device) or is_accelerator(receiver.device)
+    if receiver.evidence is Evidence.CERTAIN or receiver.kind is not Kind.PLAIN or not placed:
+        return None
+    note = CONVENTIONS[OF_ANOTHER_CLASS]
+    name = code_of(function.value)
+    held = interp.step(StepKind.GIVEN, function, receiver.device, name, receiver.provenance, note=note)
+    return Opaque(receiver.device, held)
 
 
 _THE_SAME = frozenset({"float", "contiguous"})

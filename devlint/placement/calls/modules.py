@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -215,7 +216,8 @@ def call_module(
         # A transform of images gives one.
         return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
     result = Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
-    return result if forward is None else as_returned(result, interp.program.summary(forward))
+    left = partial(handed_back, interp, node)
+    return result if forward is None else as_returned(result, interp.program.summary(forward), left)
 
 
 def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:

@@ -102,7 +102,7 @@ CONVENTIONS = MappingProxyType(
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
-        OF_ANOTHER_CLASS: "taken for an object with its tensors in one place: an attribute is read that no tensor has",
+        OF_ANOTHER_CLASS: "taken for an object with its tensors in one place: what is read of it no tensor has",
         BESIDE_BATCHES: "taken to be where items of the batch are moved: a model gives it",
         MADE_OF_AN_IMAGE: "taken for a tensor on the CPU: a transform makes it of an image",
     }

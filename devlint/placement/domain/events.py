@@ -243,7 +243,10 @@ class DeviceMismatch(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UndecidedMismatch(Event):
-    """Operands in a method of a Module: some are on the module's device, others on a device given otherwise."""
+    """Operands in a method of a Module: some are on the module's device, others on a device given otherwise.
+
+    In a method of another class: some are kept by the object on an accelerator, others where the caller has them.
+    """
 
     operation: Operation
     operands: tuple[MismatchOperand, ...]

@@ -20,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Compared
+from devlint.placement.operations import device_questions
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
 from devlint.placement.state.host_reads import host_read
@@ -51,9 +52,10 @@ def _compared(
 ) -> Value:
     values = (left[0], right[0])
     if symbol in ("is", "is not", "in", "not in"):
-        return Truth(about_device=any(isinstance(value, DeviceName) for value in values))
+        about = any(isinstance(value, DeviceName) for value in values)
+        return device_questions.of_comparison(symbol, *values) if about else Truth()
     if any(isinstance(value, DeviceName) for value in values):
-        return Truth(about_device=True)
+        return device_questions.of_comparison(symbol, *values)
     if any(isinstance(value, Truth) and value.about_device for value in values):
         return Truth(about_device=True)
     if any(isinstance(value, Instance) and value.type_name == DEVICE_COUNT for value in values):

@@ -45,6 +45,7 @@ from devlint.placement.domain.lattice import (
     leaves,
 )
 from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
 from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import (
     came_with_what_was_brought,
@@ -61,7 +62,7 @@ from devlint.semantics import Clash, Dim, Operand, Operation, Shape
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.operations.operands import Bound, device_of_value, left_behind, same_or_apart
+from devlint.placement.operations.operands import Bound, device_of_value, left_behind, provenance_of, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
 from devlint.placement.operations.siblings import is_one_of_several_tensors
 
@@ -107,7 +108,9 @@ def perform(
 
 def tell_undecided(interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
     """Emit what no mismatch was seen of and what may still be one: operands of the module beside others, and state."""
-    if _follow_module_or_name(interp, operands) and _needs_one_device(interp, operation, operands):
+    kept = _kept_beside_given(interp, operands)
+    undecided = kept or _follow_module_or_name(interp, operands)
+    if undecided and _needs_one_device(interp, operation, operands, dimensioned=kept):
         met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
         interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
     _tell_of_plain_attributes(interp, node, operation, operands)
@@ -121,6 +124,23 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
     devices = [device_of_value(b.value) for b in operands]
     follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
     return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
+
+
+def _kept_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
+    """Whether what an object of another class keeps on an accelerator meets a tensor of the method's caller."""
+    owner = interp.info.owner if interp.info is not None else None
+    if owner is None or owner.is_module or len(operands) < 2:
+        return False
+    kept = given = False
+    for b in operands:
+        device, provenance = device_of_value(b.value), provenance_of(b.value)
+        if isinstance(device, SameAs):
+            given |= device.symbol.anchor is Anchor.PARAMETER
+        elif device != CPU and is_accelerator(device) and provenance is not None:
+            placed = provenance.find(StepKind.MOVED, StepKind.MADE)
+            built = placed is not None and placed.scope.setting is Setting.CONSTRUCTION
+            kept |= built and interp.scope.setting is not Setting.CONSTRUCTION
+    return kept and given
 
 
 def _was_led_by(value: Value, step: Step) -> bool:
@@ -151,9 +171,16 @@ def _writes_only(operation: Operation) -> bool:
     return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
 
 
-def _needs_one_device(interp: Interpreter, operation: Operation, operands: Sequence[Bound]) -> bool:
-    """Whether the operands mismatch if devices that are not equal are different."""
+def _needs_one_device(
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], *, dimensioned: bool = False
+) -> bool:
+    """Whether the operands mismatch if devices that are not equal are different.
+
+    ``dimensioned``: those of which nothing is known are taken to have dimensions.
+    """
     given = [_operand(interp, b, device_of_value(b.value)) for b in operands]
+    if dimensioned:
+        given = [dataclasses.replace(one, dim=_dim_of_part(one.dim)) for one in given]
     return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
 
 

@@ -302,9 +302,8 @@ def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:
         return Dim.UNKNOWN
     method = operation.name.startswith("Tensor.")
     sizes = call.positional if method else call.positional[1:]
-    single = [a for a in call.arguments if not a.star and a.keyword is None]
-    if any(a.star == "*" for a in call.arguments) and len(single) > (not method):
-        # ``view(*x.shape, 2, 2)``: whatever is unpacked, the last sizes are there.
+    if any(a.star == "*" for a in call.arguments):
+        # ``view(*x.shape, 2, 2)``: the last sizes are there; an unpacked shape is assumed to have dimensions.
         return Dim.NONZERO
     if not sizes or (isinstance(sizes[0].value, Container) and not sizes[0].value.items):
         return Dim.UNKNOWN

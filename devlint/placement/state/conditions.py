@@ -29,7 +29,13 @@ from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
-from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
+from devlint.placement.state.cpu_outcomes import (
+    names_accelerator_flag,
+    number_of,
+    of_beginning,
+    of_comparison,
+    of_number,
+)
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, names_in, path_of
@@ -92,6 +98,9 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
             return replace(condition, guard=guard, narrowings=narrowings)
     if isinstance(value, Truth):
         if value.known is not None:
+            if value.about_device and not value.known:
+                # The arm of a tensor that is not on the CPU is still one under a test for its device.
+                return replace(_guarded(interp, node, about_device=True), known=False, narrowings=())
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
     if counts_devices(value):
@@ -152,7 +161,9 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
         return Condition(framework, settled=True)
     if isinstance(value, Truth):
         if value.known is not None:
-            return Condition(value.known)
+            outcome = of_comparison(node, operator) if value.about_device else None
+            guard = Condition() if outcome is None else _guarded(interp, node, about_device=True)
+            return replace(guard, known=value.known, cpu_when=outcome)
         if value.about_device:
             guard = _guarded(interp, node, about_device=True)
             outcome = of_comparison(node, operator)
@@ -219,7 +230,7 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
         return Condition(guard=first[0], negated=first[1])
     subject = _accelerator_subject(interp, node)
     kind = GuardKind.ON_ACCELERATOR if about_device or speaks_of_devices(text) else GuardKind.PLAIN
-    cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)
+    cpu_when = False if subject is not None or names_accelerator_flag(node) else _of_form(node)
     told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
     narrowings = _on_the_cpu(interp, told, False)
     number = number_of(node)
@@ -231,6 +242,11 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     key = _versioned(interp, asked, text if number is None else f"{code_of(asked)} is that of a device")
     guard = Guard(key if switch is None else f"{switch}@", text, kind, subject, lasting=switch is not None)
     return Condition(guard=guard, negated=negated, cpu_when=cpu_when, narrowings=narrowings)
+
+
+def _of_form(node: cst.BaseExpression) -> bool | None:
+    of_text = of_number(node)
+    return of_beginning(node) if of_text is None else of_text
 
 
 def _asked(left: cst.BaseExpression) -> cst.BaseExpression | None:

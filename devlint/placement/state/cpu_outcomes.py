@@ -36,12 +36,24 @@ def number_of(node: cst.BaseExpression) -> cst.BaseExpression | None:
 
 def of_comparison(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
     """The outcome that means the CPU: True for ``x.device.type == "cpu"``, False for ``== "cuda"``; None for others."""
-    text = code_of(node)
+    named = _names_the_cpu(code_of(node))
     equal = isinstance(operator, (cst.Equal, cst.Is, cst.In))
+    return None if named is None else equal is named
+
+
+def of_beginning(node: cst.BaseExpression) -> bool | None:
+    """The same of ``x.device.type.startswith("cuda")``."""
+    if not isinstance(node, cst.Call) or not (dotted(node.func) or "").endswith("device.type.startswith"):
+        return None
+    return _names_the_cpu(code_of(node))
+
+
+def _names_the_cpu(text: str) -> bool | None:
+    """Whether it names the CPU, False for an accelerator; None for neither."""
     if '"cpu"' in text or "'cpu'" in text:
-        return equal
+        return True
     if any(name in text for name in ('"cuda', "'cuda", '"mps', "'mps", '"xpu', "'xpu")):
-        return not equal
+        return False
     return None
 
 

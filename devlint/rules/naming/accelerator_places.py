@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.events import Sink
@@ -166,6 +166,7 @@ def draft_of(
         confidence=_confidence(definition, place, best),
         trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
         repair=_repair(definitions, place, best, device, alone),
+        premise=Premise.CURRENT_LEFT_ALONE if best.numbered else None,
     )
 
 

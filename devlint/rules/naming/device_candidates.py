@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.placement.declarations.known_classes import kind_of_base
 from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor
 from devlint.placement.domain.events import Moved
-from devlint.placement.domain.lattice import UNKNOWN, SameAs, is_device_by_name, leaves
+from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known, SameAs, is_device_by_name, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes
 from devlint.records import dataclass
@@ -39,6 +39,8 @@ class Candidate:
     """A device of an object, such as `self.device`, to which the definition itself moves something."""
     chosen: bool = False
     """A name for what the machine has or the options say, to which the definition itself brings something."""
+    numbered: bool = False
+    """That is one accelerator of several by its number."""
 
 
 def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
@@ -85,8 +87,10 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     chosen = named is not None and isinstance(named.value, DeviceName) and named.value.chosen_by_probe
     if named is not None and isinstance(named.node, cst.Name) and isinstance(named.value, DeviceName):
         name = named.node.value
-        told = chosen or any(map(is_device_by_name, leaves(named.value.device)))
-        return Candidate(name, name, is_device=True, node=node, in_use=True, chosen=True) if told else None
+        numbered = any(map(_is_numbered, leaves(named.value.device)))
+        told = chosen or numbered or any(map(is_device_by_name, leaves(named.value.device)))
+        found = Candidate(name, name, is_device=True, node=node, in_use=True, chosen=True, numbered=numbered)
+        return found if told else None
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
     spelled = code_of(named.node)
@@ -97,6 +101,11 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
     return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen)
+
+
+def _is_numbered(device: Device) -> bool:
+    """``torch.device(f"cuda:{args.gpu}")``: one accelerator of several, which need not be the current one."""
+    return isinstance(device, Known) and device.index == SOME_INDEX
 
 
 def is_known_module(owner: ClassInfo) -> bool:

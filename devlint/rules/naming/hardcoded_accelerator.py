@@ -5,19 +5,20 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
 not move themselves, and in functions that move something else to the device of an object, as `self.device`, or to one
-that they chose by what the machine has or an option says. Of tensors
-it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
-made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
-go to a `device` that the method itself chooses by what the machine has, or that another file of the library chose for
-all while it was imported, `settings.device`; in a function of a library it finds the latter
-beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
-accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
-its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody; and a function
-that moves one thing where the machine has an accelerator, and another one whatever it has. And
-`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
-refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
-`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
-`device="cuda"` as the default of a Module's method that puts things there which meet the module's parameters.
+that they, or the function around them, chose by what the machine has or an option says. Of tensors it does so where
+another method of the class brings something to `self.device`. In a method of a Module it finds tensors made there that
+`.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that go to a
+`device` that the method itself chooses by what the machine has, or that another file of the library chose for all while
+it was imported, `settings.device`; in a function of a library it finds the latter beside tensors that the function is
+handed and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
+and that the file never moves. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
+something there, and in another public method asks nobody; and a function that moves one thing where the machine has an
+accelerator, and another one whatever it has. And `.cuda(device)` of a device that is the CPU on a machine without an
+accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device
+that is also given to what takes any, `.to(device)`. And what the constructor of a Module puts on the current
+accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method that puts things
+there which meet the module's parameters. And what an object of another class, in a library, keeps on the current
+accelerator from its constructor on, where a method meets it with tensors of its caller.
 
 ## Why is this bad
 
@@ -53,13 +54,16 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
 - The file brings modules, or what its functions are given, to the device of the settings: it is its place to work.
+- An object that is no Module says by an attribute where it works, `self.device`, or one of its methods brings something
+  there too, or asks where what it is given is.
 - The method brings there what it is given as well, or its class brings itself or keeps that device. The constructor of
   a class that is no Module brings something there in any case: so does the rest of the class.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
 - The package sets the current accelerator in each of its processes, and nobody is on none: the file imports what needs
-  one, or no file of the package asks whether there is one: low.
+  one, or no file of the package asks whether there is one: low. So is what stands beside an accelerator of a number,
+  `torch.device(f"cuda:{gpu}")`, in any package that sets the current one.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
 - A default argument of a function, a command-line default, and what a device argument gets where the caller left it
@@ -97,6 +101,7 @@ from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
+from devlint.rules.naming.state_of_objects import StateOfObjects
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 
@@ -111,6 +116,7 @@ if TYPE_CHECKING:
         IndexAsDevice,
         Moved,
         Stored,
+        Tested,
         UndecidedMismatch,
     )
 
@@ -136,6 +142,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts = PartsOfModules()
         self._in_methods = ChosenInMethods()
         self._by_default = AcceleratorByDefault()
+        self._kept = StateOfObjects()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -152,6 +159,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._for_models.stored(event)
         self._refused.stored(event)
         self._parts.stored(event)
+        self._kept.stored(event)
         self._in_methods.stored(event)
         return super().stored(event)
 
@@ -177,6 +185,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def index_as_device(self, event: IndexAsDevice) -> Iterable[Draft]:
         return index_drafts(event)
 
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        self._kept.tested(event)
+        return super().tested(event)
+
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
         self._for_models.called(event)
         return ()
@@ -186,17 +198,19 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._asked_elsewhere.moved(event)
         self._refused.moved(event)
         self._parts.moved(event)
+        self._kept.moved(event)
         self._in_methods.moved(event)
         self._by_default.moved(event)
         return super().moved(event)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._by_default.undecided_mismatch(event)
+        self._kept.undecided_mismatch(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
         for draft in self._drafts():
-            yield replace(draft, premise=Premise.CALLERS_CHOOSE)
+            yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
@@ -207,5 +221,5 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         yield from self._refused.drafts()
-        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts())
+        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts(), *self._kept.drafts())
         yield from (draft for draft in apart if id(draft.node) not in told)

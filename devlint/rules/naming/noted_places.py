@@ -66,6 +66,26 @@ class NotedPlaces:
             return None
         return next((one for scope, one in self.definitions.items() if (scope.path, scope.qualname) == at), None)
 
+    def enclosing(self, place: Place) -> Definition | None:
+        """What the function that a nested one stands in chose, as the nested one sees it; None where it sees nothing.
+
+        Only the device to which the outer one brings something itself: what it is handed need not be what the nested
+        one works on. When the nested one runs, the outer one has bound all its names.
+        """
+        around, dot, _ = place.scope.qualname.rpartition(".")
+        nested = self.definitions.get(place.scope)
+        found = (
+            one for scope, one in self.definitions.items() if (scope.path, scope.qualname) == (place.scope.path, around)
+        )
+        outer = next(found, None) if dot else None
+        if outer is None or outer.begun is None or nested is None or nested.tests_device or nested.of_cuda:
+            return None
+        own = (
+            nested.bound.union(name for name, _ in nested.begun.arguments) if nested.begun is not None else nested.bound
+        )
+        seen = [one for one in outer.in_use if one.chosen and one.name not in own]
+        return Definition(begun=None, in_use=seen, tests_place=outer.tests_place, of_cuda=outer.of_cuda)
+
     def all(self) -> Iterator[tuple[Definition, Place]]:
         """Every place that is no contract of its definition, after the last event."""
         chosen = switches(self.definitions.values())
@@ -182,6 +202,8 @@ class NotesPlaces:
             draft = draft_of(self._places.begun_definitions, definition, place, of_class)
             if draft is None and (around := self._places.around(place)) is not None:
                 draft = draft_of(self._places.begun_definitions, around, place, of_class)
+            if draft is None and (outer := self._places.enclosing(place)) is not None:
+                draft = draft_of(self._places.begun_definitions, outer, place)
             yield definition, place, draft
 
     def begun(self, event: Begun) -> Iterable[Draft]:
