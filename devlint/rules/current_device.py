@@ -10,8 +10,9 @@ from devlint.drafts.changes import Replace, TransferTo
 from devlint.drafts.draft import Draft
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of
+from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, is_given, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, batch_of, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.records import dataclass
 from devlint.rules.rule import Rule
@@ -100,7 +101,7 @@ def round_trip(event: Moved) -> RoundTrip | None:
         # What was moved is unknown, so it need not have come from an accelerator.
         return None
     tensor = isinstance(event.receiver, Tensor) and event.receiver.evidence is Evidence.CERTAIN
-    return RoundTrip(provenance.step, node.func.value, in_one_chain, tensor and before != UNKNOWN)
+    return RoundTrip(provenance.step, node.func.value, in_one_chain, tensor and any(map(is_given, leaves(before))))
 
 
 def _sent_to_cpu(provenance: Provenance | None) -> Provenance | None:
@@ -116,8 +117,17 @@ def _sent_to_cpu(provenance: Provenance | None) -> Provenance | None:
 
 
 def _may_be_elsewhere(device: Device) -> bool:
-    """Not on the CPU before, as a fresh batch is, and not on the current device by this program's own doing."""
-    return any(leaf == UNKNOWN or is_given(leaf) for leaf in leaves(device))
+    """Not on the CPU before, as a fresh batch is, and not on the current device by this program's own doing.
+
+    An item of something else than a loader or a data set is where its caller keeps it: who brings it to the CPU knows
+    that.
+    """
+    return any(leaf == UNKNOWN or is_given(leaf) or _is_kept_item(leaf) for leaf in leaves(device))
+
+
+def _is_kept_item(device: Device) -> bool:
+    batch = batch_of(device)
+    return batch is not None and not draws_from_a_loader(batch.source) and "data" not in batch.source.lower()
 
 
 def device_attribute(node: cst.BaseExpression) -> str:

@@ -257,10 +257,14 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return _library_call(interp, node, callee.name, site)
         case OneOf(callees=callees) if all(isinstance(one, Function) for one in callees):
             return reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
-        case Opaque() | Host() | UnknownValue() | OneOf() if is_named_as_loss(node.func):
+        case Opaque() | Host() | UnknownValue() if is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():
-            return reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
+            given = reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
+            if not is_named_as_loss(node.func):
+                return given
+            compared = call_unknown_loss(interp, node, site)
+            return given if isinstance(given, Tensor) else compared
         case Self():
             return call_self(interp, node, callee, "forward", site)
         case Instance():

@@ -185,13 +185,15 @@ def is_of_floats(value: Value) -> bool:
 def note_callers_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
 ) -> None:
-    """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere."""
-    device = module.device
-    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER or was_moved(module.provenance):
+    """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere.
+
+    So may what stands in for a model that the caller left out, and an input that was left out is made here.
+    """
+    if not _is_an_argument(module.device) or was_moved(module.provenance):
         return
     apart = tuple(
         MismatchOperand(argument.keyword or "input", argument.value, argument.node)
-        for position, argument in enumerate(site.arguments)
+        for position, argument in enumerate(map(_where_left_out, site.arguments))
         if isinstance(argument.value, (Tensor, Opaque)) and not argument.star
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
@@ -207,6 +209,22 @@ def note_callers_module(
     if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
         interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
+
+
+def _is_an_argument(device: Device) -> bool:
+    """Whether it is where the caller put it, or where what stands in for it is."""
+    if isinstance(device, Choice) and device.guard.kind is GuardKind.IS_NONE:
+        arms = (device.then, device.otherwise)
+        return any(map(_is_an_argument, arms)) and all(arm == UNKNOWN or isinstance(arm, SameAs) for arm in arms)
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+
+
+def _where_left_out(argument: Argument) -> Argument:
+    """``if x is None: x = torch.randn(shape)``: the input of a call that leaves it out."""
+    value = argument.value
+    if not isinstance(value, Tensor) or not _stands_in(value):
+        return argument
+    return replace(argument, value=replace(value, device=CPU))
 
 
 def _carried(value: Value, *, whole: bool) -> Iterator[Tensor | Opaque]:

@@ -61,6 +61,8 @@ class AbstractState:
     """Keys of symbols some of whose items were moved, and the target device."""
     moved_in_arms: frozenset[str] = frozenset()
     """Those of them whose items were moved in an arm of a condition alone."""
+    moved_once: dict[str, Device] = field(default_factory=dict)
+    """Keys of symbols of arguments that were moved themselves, on every way here, and the target device."""
     brought_to_host: frozenset[str] = frozenset()
     """Keys of the symbols of arguments of which something was moved to the CPU: they are not expected there."""
     dead: bool = False
@@ -139,6 +141,9 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
         joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
     joined.brought_to_host = then.brought_to_host | otherwise.brought_to_host
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
+    if joined.moved_once:
+        theirs_moved = otherwise.moved_once
+        joined.moved_once = {key: to for key, to in joined.moved_once.items() if theirs_moved.get(key) == to}
     in_arms = then.moved_groups.keys() ^ otherwise.moved_groups.keys()
     joined.moved_in_arms = then.moved_in_arms | otherwise.moved_in_arms | in_arms
     for name, version in otherwise.versions.items():

@@ -69,6 +69,12 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return DeviceName(UNKNOWN)
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
+    if guard is not None and guard.kind is GuardKind.IS_NONE:
+        # `model or self.model`: what stands in for an argument is of its kind, and where is not known.
+        if isinstance(a, Module) and b == NOTHING:
+            return _join_modules(guard, a, Module(UNKNOWN))
+        if a == NOTHING and isinstance(b, Module):
+            return _join_modules(guard, Module(UNKNOWN), b)
     for held, absent in ((a, b), (b, a)):
         if absent == NONE and _is_there_where_read(held):
             return held

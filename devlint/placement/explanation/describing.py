@@ -13,6 +13,7 @@ from devlint.placement.domain.abstract_values import (
     Instance,
     Kind,
     Module,
+    OneOf,
     Opaque,
     Partial,
     ProjectModule,
@@ -104,6 +105,8 @@ def _kind(value: Value) -> tuple[str, str]:
             return "function", "a function with some of its arguments"
         case ClassValue():
             return "class", f"the class `{value.info.qualname}`"
+        case OneOf():
+            return "function", f"one of {len(value.callees)} functions or classes"
         case Truth():
             about = " about devices" if value.about_device else ""
             known = "" if value.known is None else f", {value.known} where an accelerator is in use"

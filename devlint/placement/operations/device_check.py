@@ -54,6 +54,7 @@ from devlint.placement.operations.contracts import (
     where_brought_from,
 )
 from devlint.placement.operations.model_parallel import may_be_split, note_split
+from devlint.placement.operations.moved_for_one_use import where_left
 from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
@@ -329,7 +330,7 @@ def _has_device_choice(device: Device) -> bool:
 def _meet(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
 ) -> Clash[Device] | None:
-    places = where_brought_from(operands, devices)
+    places = where_left(interp, operands, where_brought_from(operands, devices))
     given = [_operand(interp, b, device) for b, device in zip(operands, places, strict=True)]
     if list(places) != list(devices):
         given = [dataclasses.replace(operand, dim=_dim_of_part(operand.dim)) for operand in given]

@@ -41,7 +41,7 @@ from devlint.placement.domain.lattice import (
     relate,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind
-from devlint.placement.operations import siblings
+from devlint.placement.operations import moved_for_one_use, siblings
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
@@ -373,6 +373,7 @@ def _note(
         return
     if method != "type_as":
         siblings.note_move(interp, receiver, receiver_node, target.device)
+        moved_for_one_use.note(interp, receiver, target.device, target.named)
 
 
 def _mark_discarded(

@@ -16,6 +16,9 @@ The model may be moved by a caller in the same file: `main` calls `net.to(device
 class, a method that moves its batches before `self.model` gets them shows where the model is for another one that does
 not, also through methods of the class.
 
+An argument that one operation gets moved and another one as it came, beside tensors of the same place, is the same
+mistake: `codes.to(table.device) - table`, then `table[0] - codes`.
+
 ## Why is this bad
 
 A loader yields CPU tensors. On a CPU-only machine moving them changes nothing, so nothing is missed; on an accelerator
@@ -62,6 +65,7 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
 ## When it is right
 
 - The other part is moved too: on another line, at its use, in a helper that moves the whole batch.
+- A transfer follows the dtype, `mask.to(scores)`, or stands under a test of the device or in another arm.
 - The results come back before they meet it: `criterion(model(images).cpu(), labels)`.
 - A helper is handed the whole container and the device: `move_all(weights, device)`.
 - It is only used on the host: `labels.tolist()`, `len(labels)`, a CPU index.
@@ -118,6 +122,7 @@ from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.moving.batches_for_models import BatchesForModels
 from devlint.rules.moving.batches_of_one_class import BatchesOfOneClass, hands_on_a_batch
+from devlint.rules.moving.moved_for_one_use import MovedForOneUse
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 from devlint.source.role import Role
@@ -161,6 +166,7 @@ class MovedOperandForgotten(Rule):
         self._definitions = Definitions()
         self._for_models = BatchesForModels()
         self._of_one_class = BatchesOfOneClass()
+        self._for_one_use = MovedForOneUse()
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._for_models.called(event)
@@ -194,6 +200,7 @@ class MovedOperandForgotten(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
         self._of_one_class.moved(event)
+        self._for_one_use.moved(event)
         before = getattr(event.receiver, "device", None)
         if event.is_field and isinstance(before, SameAs):
             self._objects.add(before.symbol.key)
@@ -204,6 +211,10 @@ class MovedOperandForgotten(Rule):
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        used_as_it_came = next(self._for_one_use.claim(event), None)
+        if used_as_it_came is not None:
+            yield used_as_it_came
+            return
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             device = device_of(mine.value)
             batch = self._batch(device)

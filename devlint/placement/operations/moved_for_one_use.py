@@ -1,0 +1,64 @@
+"""An argument that one operation gets moved, and another one as it came.
+
+``codes.to(table.device) - table``, and ``table[0] - codes`` below: who moves a tensor for one use expects it elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_given
+from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.operations.operands import Bound, provenance_of
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Argument
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def note(interp: Interpreter, receiver: Value, target: Device, named: Argument | None) -> None:
+    """Record a transfer of an argument that is a tensor, or of what was computed from it alone.
+
+    ``mask.to(scores)`` is often written for the dtype. What a test of its device moves may be where it belongs.
+    """
+    if not isinstance(receiver, Tensor) or not came_in(receiver.device) or interp.under_device_guard:
+        return
+    if named is not None and isinstance(named.value, Tensor):
+        return
+    device = receiver.device
+    assert isinstance(device, SameAs)
+    whole = interp.state.values.get(device.symbol.name)
+    is_tensor = isinstance(whole, Tensor) or (isinstance(whole, Opaque) and whole.tensorlike)
+    elsewhere = target != device and (is_given(target) or is_accelerator(target))
+    if is_tensor and getattr(whole, "device", None) == device and elsewhere and is_as_it_came(receiver.provenance):
+        interp.state.moved_once = {**interp.state.moved_once, device.symbol.key: target}
+
+
+def where_left(interp: Interpreter, operands: Sequence[Bound], devices: Sequence[Device]) -> Sequence[Device]:
+    """The devices, with the CPU for an argument that meets, as it came, what it was moved to for another use."""
+    moved = interp.state.moved_once
+    if not moved:
+        return devices
+    targets = [
+        moved.get(device.symbol.key) if isinstance(device, SameAs) and is_as_it_came(provenance_of(b.value)) else None
+        for b, device in zip(operands, devices, strict=True)
+    ]
+    there = {device for b, device in zip(operands, devices, strict=True) if not _is_guessed(provenance_of(b.value))}
+    return [CPU if target in there else device for target, device in zip(targets, devices, strict=True)]
+
+
+def came_in(device: Device) -> bool:
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+
+
+def is_as_it_came(provenance: Provenance | None) -> bool:
+    """Whether it came in, and operations of torch alone made something of it."""
+    return provenance is not None and all(step.kind is StepKind.GIVEN for step in provenance)
+
+
+def _is_guessed(provenance: Provenance | None) -> bool:
+    """Whether it is taken to be where the arguments of an unknown callable are: that may bring its result back."""
+    guesses = (StepKind.COMPUTED, StepKind.RETURNED)
+    return any(step.kind in guesses and step.note for step in provenance or ())
