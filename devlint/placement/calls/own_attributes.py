@@ -49,6 +49,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.held_modules import is_called_here, placed_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import (
+    as_first_met,
     brought_to_cpu,
     first_on_cpu,
     is_bare_on_cpu,
@@ -192,8 +193,11 @@ def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Attr
         if is_set_as_device(value.device) and stays_at(interp, info, fact.name, value.device):
             return value
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
-        if not isinstance(later, Tensor) or moves_itself(info, fact.name):
+        if moves_itself(info, fact.name):
             return NOTHING
+        if not isinstance(later, Tensor):
+            first_met = is_bare_on_cpu(value) or is_given(value.device)
+            return (as_first_met(interp, info, fact.name, value) if first_met else None) or NOTHING
         # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
         first = later if info.is_module else value
         return replace(first, dim=value.dim if later.dim is value.dim else Dim.UNKNOWN)

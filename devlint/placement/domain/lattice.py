@@ -69,6 +69,8 @@ class GuardKind(Enum):
     IS_NONE = "is-none"
     FIRST_ITERATION = "first-iteration"
     """Of a loop: holds in the first iteration (the initial value), not in later ones (the value after the body)."""
+    FIRST_CALL = "first-call"
+    """Of a method: holds in the first call on an object, which meets what the constructor stored."""
     ON_ACCELERATOR = "on-accelerator"
     """A condition about devices, assumed to hold exactly on an accelerator (``x.is_cuda``, ``use_cuda``)."""
     IS_TENSOR = "is-tensor"
@@ -224,6 +226,15 @@ def _arm(device: Device, guard: Guard, holds: bool) -> Device:
 def assume(device: Device, guard: Guard, holds: bool) -> Device:
     """``device`` in the branch where ``guard`` holds or not."""
     return _arm(device, guard, holds)
+
+
+def in_later_calls(device: Device) -> Device:
+    """``device`` in other calls of a method than the first."""
+    if not isinstance(device, Choice):
+        return device
+    if device.guard.kind is GuardKind.FIRST_CALL:
+        return in_later_calls(device.otherwise)
+    return choose(device.guard, in_later_calls(device.then), in_later_calls(device.otherwise))
 
 
 def placed(device: Device, places: Mapping[str, Device]) -> Device:

@@ -220,6 +220,9 @@ def _judge(
     if len(operands) < 2 and not operation.cpu_arguments:
         return None
     guards = _guards(operands)
+    if guards and interp.may_be_a_later_call:
+        operands = [_under(b, [g for g in guards if g.kind is GuardKind.FIRST_CALL], holds=False) for b in operands]
+        guards = _guards(operands)
     if guards and interp.muted:
         tried = [guard for guard in first_rounds.on_trial(interp) if guard in guards]
         operands = [_under(b, tried) for b in operands] if tried else operands
@@ -255,7 +258,7 @@ def _judge(
     if len(guards) == 1 or all(clashes):
         return found
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
-    in_order = any(guard.kind is GuardKind.FIRST_ITERATION for guard in guards)
+    in_order = any(guard.kind in (GuardKind.FIRST_ITERATION, GuardKind.FIRST_CALL) for guard in guards)
     return used if nested and not in_order else None
 
 
@@ -267,12 +270,12 @@ def _on_accelerators(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
     return all(holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.ON_ACCELERATOR)
 
 
-def _under(bound: Bound, guards: Sequence[Guard]) -> Bound:
-    """The operand where all of some guards hold."""
+def _under(bound: Bound, guards: Sequence[Guard], *, holds: bool = True) -> Bound:
+    """The operand where all of some guards hold, or none of them."""
     value = bound.value
     if not isinstance(value, (Tensor, Opaque)):
         return bound
-    return replace(bound, value=replace(value, device=_device_where(value.device, guards, [True] * len(guards))))
+    return replace(bound, value=replace(value, device=_device_where(value.device, guards, [holds] * len(guards))))
 
 
 def _device_where(device: Device, guards: Sequence[Guard], outcome: Sequence[bool]) -> Device:

@@ -8,20 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_given
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations.operands import Bound, provenance_of
+from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def note(interp: Interpreter, receiver: Value, target: Device, named: Argument | None) -> None:
+def note(
+    interp: Interpreter, receiver: Value, receiver_node: cst.BaseExpression, target: Device, named: Argument | None
+) -> None:
     """Record a transfer of an argument that is a tensor, or of what was computed from it alone.
 
-    ``mask.to(scores)`` is often written for the dtype. What a test of its device moves may be where it belongs.
+    ``mask.to(scores)`` is often written for the dtype. What a test of its device moves may be where it belongs, and of
+    ``torch.zeros_like(x).to(device)`` the transfer is a habit.
     """
     if not isinstance(receiver, Tensor) or not came_in(receiver.device) or interp.under_device_guard:
         return
@@ -32,7 +38,9 @@ def note(interp: Interpreter, receiver: Value, target: Device, named: Argument |
     whole = interp.state.values.get(device.symbol.name)
     is_tensor = isinstance(whole, Tensor) or (isinstance(whole, Opaque) and whole.tensorlike)
     elsewhere = target != device and (is_given(target) or is_accelerator(target))
-    if is_tensor and getattr(whole, "device", None) == device and elsewhere and is_as_it_came(receiver.provenance):
+    if not is_tensor or getattr(whole, "device", None) != device or not elsewhere:
+        return
+    if is_as_it_came(receiver.provenance) and not _is_made_like(interp, receiver_node):
         interp.state.moved_once = {**interp.state.moved_once, device.symbol.key: target}
 
 
@@ -56,6 +64,18 @@ def came_in(device: Device) -> bool:
 def is_as_it_came(provenance: Provenance | None) -> bool:
     """Whether it came in, and operations of torch alone made something of it."""
     return provenance is not None and all(step.kind is StepKind.GIVEN for step in provenance)
+
+
+def _is_made_like(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """``torch.zeros_like(x)``, ``x.new_zeros(3)``, and a name that the definition binds to such a call."""
+    if isinstance(node, cst.Name) and interp.info is not None:
+        bound = (part for part in descend(interp.info.node.body) if isinstance(part, cst.Assign))
+        values = [one.value for one in bound if any(code_of(target.target) == node.value for target in one.targets)]
+    else:
+        values = [node]
+    calls = (part.func for value in values for part in descend(value) if isinstance(part, cst.Call))
+    names = ((dotted(function) or "").rpartition(".")[2] for function in calls)
+    return any(name.endswith("_like") or name.startswith("new_") for name in names)
 
 
 def _is_guessed(provenance: Provenance | None) -> bool:

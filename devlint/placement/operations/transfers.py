@@ -373,7 +373,7 @@ def _note(
         return
     if method != "type_as":
         siblings.note_move(interp, receiver, receiver_node, target.device)
-        moved_for_one_use.note(interp, receiver, target.device, target.named)
+        moved_for_one_use.note(interp, receiver, receiver_node, target.device, target.named)
 
 
 def _mark_discarded(

@@ -10,9 +10,10 @@ import libcst as cst
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.declarations.self_attributes import updates
 from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Device
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, GuardKind, choose
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import descend
+from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -150,6 +151,21 @@ def _holds_what_was_brought(value: Value) -> bool:
 def is_stored_by_others(interp: Interpreter, info: ClassInfo, name: str) -> bool:
     """Whether a method that is neither the constructor nor the one that runs stores an attribute."""
     return any(method is not interp.info for _, method in info.storing_later(name))
+
+
+def as_first_met(interp: Interpreter, info: ClassInfo, name: str, value: Tensor) -> Tensor | None:
+    """What the constructor stored, as the only method meets it that stores another: in its first call; else None.
+
+    ``change = x - self.previous; self.previous = x``. A method that looks what it has got replaces it before it is met.
+    """
+    running = interp.info
+    methods = info.storing_later(name)
+    if running is None or not methods or any(method is not running for _, method in methods):
+        return None
+    if any(decided.guard.kind is not GuardKind.IS_NONE or "self." in decided.guard.text for decided in interp.arms):
+        return None
+    guard = Guard(f"first call of {running.qualname}", "nothing else was stored yet", GuardKind.FIRST_CALL)
+    return replace(value, device=choose(guard, value.device, UNKNOWN))
 
 
 def is_only_updated(info: ClassInfo, name: str) -> bool:

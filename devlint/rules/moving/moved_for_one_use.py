@@ -11,6 +11,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of, describe_operand, device_of, failing_code
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, describe
 from devlint.placement.operations.moved_for_one_use import came_in, is_as_it_came
 from devlint.source.role import Role
@@ -30,7 +31,9 @@ class MovedForOneUse:
 
     def moved(self, event: Moved) -> None:
         device = device_of(event.receiver)
-        if device is None or not came_in(device) or not event.moves or event.target in (CPU, UNKNOWN, device):
+        if device is None or not came_in(device) or event.is_field or not isinstance(event.receiver, Tensor):
+            return
+        if not event.moves or event.target in (CPU, UNKNOWN, device):
             return
         self._moves.setdefault(_key(event, device), []).append(event)
 

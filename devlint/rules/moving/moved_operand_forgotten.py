@@ -211,10 +211,6 @@ class MovedOperandForgotten(Rule):
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
-        used_as_it_came = next(self._for_one_use.claim(event), None)
-        if used_as_it_came is not None:
-            yield used_as_it_came
-            return
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             device = device_of(mine.value)
             batch = self._batch(device)
@@ -244,6 +240,7 @@ class MovedOperandForgotten(Rule):
                 draft = self._reported[key, item] = replace(draft, scope=scope, repair=repair)
             yield replace(draft)
             return
+        yield from self._for_one_use.claim(event)
 
     def finish(self) -> Iterable[Draft]:
         told = {batch for batch, _ in self._reported}
