@@ -10,7 +10,6 @@ from devlint.drafts.changes import Replace, TransferTo
 from devlint.drafts.draft import Draft
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of
-from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, batch_of, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
@@ -127,7 +126,11 @@ def _may_be_elsewhere(device: Device) -> bool:
 
 def _is_kept_item(device: Device) -> bool:
     batch = batch_of(device)
-    return batch is not None and not draws_from_a_loader(batch.source) and "data" not in batch.source.lower()
+    return batch is not None and not any(word in batch.source.lower() for word in _ON_THE_CPU)
+
+
+_ON_THE_CPU = ("loader", "data")
+"""Words in the names of what hands out tensors on the CPU."""
 
 
 def device_attribute(node: cst.BaseExpression) -> str:
