@@ -196,6 +196,12 @@ class Definitions:
         there = dereferenced or _is_annotated(name, begun.node)
         return DeviceExpression(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 
+    def is_of_no_tensor(self, scope: Scope, name: str) -> bool:
+        """Whether an argument of a definition is known by nothing as a tensor, or as a device."""
+        begun = self._begun.get(scope)
+        value = dict(begun.arguments).get(name) if begun is not None else None
+        return isinstance(value, Opaque) and not value.tensorlike
+
     def is_available(self, code: str, step: Step) -> bool:
         """Whether an expression can be evaluated where ``step`` makes something, and keeps its value afterwards."""
         from devlint.repairs.bound_names import expression_stays_bound

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.imports import module_of
+from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
     from devlint.placement.project.workspace import WorkspaceView
@@ -19,22 +20,40 @@ def imports_what_is_missing(tree: cst.Module, project: WorkspaceView | None, fil
 
     ``from ..data.data_classes import DataModule``, and in ``data`` there is no such file. What is generated or compiled
     while the package is built is not there before: such modules lie beside those that use them, or are named as
-    private ones are.
+    private ones are, or after what they are made from.
     """
     if project is None or file is None:
         return False
-    return any(not project.has_module(file, name) for name in _imported(tree) if _is_written_by_hand(name))
+    missing = (
+        not project.has_module(file, name) if name.startswith(".") else project.lacks_module(file, name)
+        for name in _imported(tree)
+        if _is_written_by_hand(name, file)
+    )
+    return any(missing)
 
 
 def _imported(tree: cst.Module) -> Iterator[str]:
-    """The modules that are imported relative to the file, at module level and under no condition."""
+    """The modules that are imported by their full names or relative to the file, at its top and under no condition."""
     for line in tree.body:
         for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-            if isinstance(statement, cst.ImportFrom) and statement.relative and statement.module is not None:
+            if isinstance(statement, cst.ImportFrom) and statement.module is not None:
                 yield module_of(statement)
+            elif isinstance(statement, cst.Import):
+                yield from (name for alias in statement.names if (name := dotted(alias.name)))
 
 
-def _is_written_by_hand(name: str) -> bool:
+def _is_written_by_hand(name: str, file: Path) -> bool:
     parts = name.lstrip(".").split(".")
-    beside = len(parts) == 1 and not name.startswith("..")
-    return not beside and not any(part.startswith("_") or "version" in part for part in parts)
+    if name.startswith("."):
+        beside = len(parts) == 1 and not name.startswith("..")
+    else:
+        beside = len(parts) < 2 or parts[-2] == file.parent.name
+    return not beside and not any(part.startswith("_") or _is_made(part) for part in parts)
+
+
+def _is_made(part: str) -> bool:
+    return part.endswith(("_pb2", "_pb2_grpc")) or any(word in part for word in _MADE)
+
+
+_MADE = ("version", "cuda", "cpp", "ext", "native", "kernel", "generated", "proto")
+"""Parts of the names of modules that a build makes."""

@@ -36,5 +36,13 @@ class Refused:
 
     def judged(self, draft: Draft) -> Draft:
         scope = draft.scope
-        fails = (scope.path, scope.qualname) in self._definitions or (scope.path, scope.class_name) in self._classes
+        fails = any((scope.path, name) in self._definitions for name in _around(scope.qualname))
+        fails = fails or (scope.path, scope.class_name) in self._classes
         return replace(draft, confidence=Confidence.LOW) if fails else draft
+
+
+def _around(qualname: str) -> Iterator[str]:
+    """A definition, and those that it stands in: they call it, and raise."""
+    while qualname:
+        yield qualname
+        qualname = qualname.rpartition(".")[0]

@@ -136,6 +136,12 @@ def hooks(bases: Iterable[str], is_lightning: bool) -> tuple[frozenset[str], fro
     return nothing.union(*(r.placed_hooks for r in found)), nothing.union(*(r.host_hooks for r in found))
 
 
+def adds_numbers_unless(class_name: str) -> frozenset[str]:
+    """The keywords without which a module adds to its tensors one number that it makes of its inputs."""
+    found = row(class_name) if class_name else None
+    return frozenset() if found is None else found.adds_numbers_unless
+
+
 def takes_tensors(class_name: str) -> bool:
     """Whether the tensors that a Module of this class is called with meet its parameters and buffers."""
     found = row(class_name) if class_name else None

@@ -16,6 +16,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "host": frozenset(),
     "host_each": frozenset(),
     "host_all": frozenset(),
+    "host_reduced": frozenset(),
     "plain": frozenset(),
     "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place", "only"}),
     "placer": frozenset({"unless"}),
@@ -124,6 +125,9 @@ class LibraryRow:
     """Of a Module: what a tokenizer gives goes into its call."""
     takes_tensors: bool = False
     """Of a Module: the tensors that it is called with meet its parameters and buffers."""
+    adds_numbers_unless: frozenset[str] = frozenset()
+    """Of a Module: unless it is made with one of these keywords, its tensors are added a number without dimensions that
+    the inputs come to: inputs that are together on the CPU are legal."""
     takes_images: bool = False
     """Of functions: an image of PIL may stand in a tensor's place."""
     functional: bool = False

@@ -38,7 +38,14 @@ def _confidence(directory: Path, imported: str, *others: str) -> Confidence:
 
 
 @pytest.mark.parametrize(
-    "imported", ["from ..data.sets import Rows", "from ..lost import *", "from .parts.heads import Head"]
+    "imported",
+    [
+        "from ..data.sets import Rows",
+        "from ..lost import *",
+        "from .parts.heads import Head",
+        "from pkg.data.sets import Rows",
+        "import pkg.data.sets as sets",
+    ],
 )
 def test_what_it_imports_is_nowhere(imported: str, tmp_path: Path) -> None:
     assert _confidence(tmp_path, imported) is Confidence.LOW
@@ -58,8 +65,25 @@ def test_what_it_imports_is_there(module: str, tmp_path: Path) -> None:
         "from .emd_wrap import emd",
         "from .._version import version",
         "from ..version import version",
-        "from pkg.data.sets import Rows",
+        "from pkg.models.parts import Head",
+        "from pkg.data.sets_pb2 import Rows",
+        "from pkg.data.sets_ext import gather",
+        "import torch.data.sets",
     ],
 )
 def test_it_need_not_be_there_or_is_built_later(imported: str, tmp_path: Path) -> None:
     assert _confidence(tmp_path, imported) is Confidence.HIGH
+
+
+def test_a_package_that_says_where_else_its_modules_are(tmp_path: Path) -> None:
+    (tmp_path / "pkg" / "data").mkdir(parents=True)
+    assert _confidence(tmp_path, "from pkg.data.sets import Rows") is Confidence.LOW
+    (tmp_path / "pkg" / "data" / "__init__.py").write_text(
+        "import pkgutil\n\n__path__ = pkgutil.extend_path(__path__, __name__)\n", "utf-8"
+    )
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings={"min-confidence": "low"})
+    assert [finding.confidence for finding in found if finding.code == "DEV101"] == [Confidence.HIGH]
+
+
+def test_a_package_without_init_may_go_on_elsewhere(tmp_path: Path) -> None:
+    assert _confidence(tmp_path, "from pkg.parts.sets import Rows", "pkg/parts/other.py") is Confidence.HIGH

@@ -51,7 +51,7 @@ def test_every_effect_is_interpreted_and_no_other() -> None:
 
 def test_unknown_key_of_a_row(tmp_path: Path) -> None:
     said = refused(tmp_path, {"lib.f": {**SOURCE, "efect": "same"}})
-    assert said.startswith('lib.json: lib.f: unknown key "efect"; known are also, call, ')
+    assert said.startswith('lib.json: lib.f: unknown key "efect"; known are adds_numbers_unless, also, call, ')
 
 
 def test_unknown_effect(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ from devlint.placement.operations import frames
 from devlint.placement.operations.rows import gives_rows
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
+from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
 from devlint.records import replace
 from devlint.semantics import Dim, Elements
@@ -229,6 +230,8 @@ def _unpack(
         else [None] * len(target.elements)
     )
     value = as_sequence(value)
+    if _is_of_another_length(target, value):
+        note_refused(interp, target)
     if isinstance(value, UnknownValue) and _is_drawn(value_node) and _moves_some(interp, target):
         value = _batch(interp, target, value_node)
     in_rows = gives_rows(value, value_node)
@@ -245,6 +248,15 @@ def _unpack(
         elif isinstance(item, Opaque) and _is_written(interp, element.value, item):
             item = Host()
         assign(interp, element.value, item, node)
+
+
+def _is_of_another_length(target: cst.Tuple | cst.List, value: Value) -> bool:
+    """``a, b, c = pair``: a tuple that is written out has as many items as it is written with."""
+    if not isinstance(value, Container) or not isinstance(value.node, cst.Tuple) or value.rest is not None:
+        return False
+    starred = any(isinstance(element, cst.StarredElement) for element in target.elements)
+    least = len(target.elements) - starred
+    return len(value.items) < least if starred else len(value.items) != least
 
 
 def _is_part_of_batch(interp: Interpreter, target: cst.BaseExpression, item: Opaque) -> bool:

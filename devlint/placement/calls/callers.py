@@ -38,8 +38,11 @@ def role_by_callers(program: Program, info: FunctionInfo, parameter: str, parame
 
 def is_declared_openly(index: FileIndex, qualname: str) -> bool:
     """Whether it stands in the file or a class of it; what stands in a function is known once that is parsed."""
-    first, _, rest = qualname.partition(".")
-    return not rest or isinstance(index.top_level.get(first), ClassInfo)
+    first, *inner = qualname.split(".")[:-1] or [""]
+    if not first or not isinstance(index.top_level.get(first), ClassInfo):
+        return not first
+    classes = {info.qualname for info in index.classes.values()} if inner else set()
+    return all(".".join([first, *inner[:count]]) in classes for count in range(1, len(inner) + 1))
 
 
 def _role(program: Program, caller: FunctionInfo, name: str) -> Role | None:

@@ -17,7 +17,7 @@ from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.parted_batches import met_by, parted_items
-from devlint.placement.calls.summaries import arguments_of, gathered_of, place_of
+from devlint.placement.calls.summaries import arguments_of, gathered_of, place_of, symbol_key
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
@@ -227,6 +227,9 @@ def _evaluate(
             inner.state.values[f"{first[0].name.value}.{attribute}"] = built
     for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
+        if isinstance(value, (Tensor, Opaque)):
+            # What is defined inside is evaluated once, with what any call gives: it tells of the parameters by symbol.
+            inner.places[symbol_key(info, name)] = placed(value.device, interp.places)
     inner.state.values.update(gathered_of(info, site, receiver))
     with program.running(info):
         inner.run_definition(definition)

@@ -22,6 +22,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Host,
     Instance,
     Module,
@@ -36,6 +37,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import code_of
 from devlint.records import replace
 from devlint.semantics import Dim, DType, Operation
@@ -165,6 +167,17 @@ def _host_all(call: LibraryCall) -> Value:
     return replace(result, numpy=False, number=True)
 
 
+def _host_reduced(call: LibraryCall) -> Value:
+    """The same of what becomes an array first. A tensor itself is asked for its own method, which refuses the call."""
+    given = call.site.argument("a", 0)
+    first = given.value if given is not None else NOTHING
+    if not isinstance(first, (Tensor, Opaque)):
+        return _host_all(call)
+    if isinstance(first, Tensor) and first.evidence is Evidence.CERTAIN:
+        note_refused(call.interp, call.node)
+    return Host(numpy=len(call.site.arguments) > 1, number=len(call.site.arguments) == 1)
+
+
 def _plain(call: LibraryCall) -> Value:
     """A plain value; no tensor data is read."""
     return Host()
@@ -284,6 +297,7 @@ EFFECTS: dict[str, Interpret] = {
     "host": _host,
     "host_each": _host_each,
     "host_all": _host_all,
+    "host_reduced": _host_reduced,
     "plain": _plain,
     "module": _module,
     "placer": placer,

@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Kind,
     Module,
     Opaque,
+    Self,
     Tensor,
     Value,
 )
@@ -184,7 +185,11 @@ def call_module(
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         meet_module(
-            interp, node, module, module_node, [*(bound or _first_input(interp, module, site)), *_encoded(module, site)]
+            interp,
+            node,
+            module,
+            module_node,
+            [*(bound or _first_input(interp, module, module_node, site)), *_encoded(module, site)],
         )
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
@@ -261,7 +266,7 @@ def _left_on_cpu(
     return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
-def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bound]:
+def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpression, site: CallSite) -> list[Bound]:
     """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
@@ -272,6 +277,10 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
         if any(is_moved_on_arrival(interp.program, forward, parameter.name.value) for parameter in first):
             return []
     if library_models.takes_tensors(module.type_name):
+        if _adds_numbers(interp, module, module_node) and all(
+            operands.device_of_value(a.value) == CPU for a in site.arguments
+        ):
+            return []
         # A number, as a step or a size, may be brought over.
         handed = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.star != "**"]
         return [bound for bound in handed if operands.dim_of(bound.value) is not Dim.ZERO]
@@ -283,6 +292,26 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
     own = module.info is not None
     given = [a for a in site.positional[:1] if not (own and operands.dim_of(a.value) is Dim.ZERO)]
     return [Bound("input", a.value, a.node, strict=True) for a in given]
+
+
+def _adds_numbers(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:
+    """Whether the inputs come to a number that its tensors are added, by the keywords that it was made with."""
+    unless = library_models.adds_numbers_unless(module.type_name)
+    made = _construction(interp, module, node) if unless else None
+    if made is None:
+        return False
+    given = {argument.keyword.value if argument.keyword is not None else argument.star for argument in made.args}
+    return given.isdisjoint({*unless, "**"})
+
+
+def _construction(interp: Interpreter, module: Module, node: cst.BaseExpression) -> cst.Call | None:
+    """The call that made a module, or what the constructor stored as the attribute of ``self`` that is called."""
+    if isinstance(node, cst.Attribute):
+        owner = interp.evaluate_quietly(node.value)
+        fact = interp.program.facts(owner.info).attributes.get(node.attr.value) if isinstance(owner, Self) else None
+        module = fact.value if fact is not None and isinstance(fact.value, Module) else module
+    step = module.provenance.find(StepKind.MADE) if module.provenance is not None else None
+    return step.node if step is not None and isinstance(step.node, cst.Call) else None
 
 
 def _unlisted(argument: Argument) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -10,22 +11,62 @@ from devlint.placement.calls.callers import is_declared_openly
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallRefused
+from devlint.placement.state.refusals import may_not_happen, note_refused
 from devlint.placement.syntax.nodes import parameters_of
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
+    from devlint.placement.interpreter.program import Program
 
 
-def note_refused_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite) -> None:
-    """Emit that a function of the project is called with a keyword that none of its parameters has."""
+class Receiver(Enum):
+    """What takes the place of a definition's first parameter."""
+
+    NONE = auto()
+    BOUND = auto()
+    OPEN = auto()
+    """Nobody knows, or which definition a name stands for: a derived class may have another one."""
+
+
+def note_refused_call(
+    interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Receiver
+) -> None:
+    """Emit that a call of a function of the project raises: it does not fit its parameters, or what it calls does."""
+    if receiver is Receiver.OPEN or may_not_happen(interp) or not info.is_definition or not info.keeps_signature:
+        return
+    if _is_refused(info, site, receiver) or fails(interp.program, info):
+        note_refused(interp, node)
+
+
+def fails(program: Program, info: FunctionInfo) -> bool:
+    """Whether each call of a definition raises, by its own evaluation."""
+    holder = program.holder(info)
+    if holder is None or holder.is_running(info):
+        return False
+    if info.owner is not None and info.name == "__init__":
+        holder.facts(info.owner)  # which evaluate it
+    refused = (event for event in holder.events_of(info) if isinstance(event, CallRefused))
+    return any(event.scope.qualname == info.qualname for event in refused)
+
+
+def _is_refused(info: FunctionInfo, site: CallSite, receiver: Receiver) -> bool:
+    """Whether Python refuses the arguments: an unknown keyword, too many by position, or one that is missing."""
+    params = info.header.params
+    named = parameters_of(info.header)
+    # What `**options` may hold, of several arms, is handed over in none of them together.
+    written = {argument.keyword.value for argument in site.node.args if argument.keyword is not None}
+    if params.star_kwarg is None and not written <= {parameter.name.value for parameter in named}:
+        return True
+    if site.unpacks or any(argument.star for argument in site.node.args):
+        return False
     keywords = {argument.keyword for argument in site.arguments if argument.keyword is not None}
-    if not keywords or _may_not_happen(interp) or info.header.params.star_kwarg is not None:
-        return
-    if not info.is_definition or not info.keeps_signature:
-        return
-    if not keywords <= {parameter.name.value for parameter in parameters_of(info.header)}:
-        interp.emit(CallRefused(node, interp.scope))
+    by_position = [*params.posonly_params, *params.params][receiver is Receiver.BOUND :]
+    given = len(site.positional)
+    if given > len(by_position) and not isinstance(params.star_arg, cst.Param):
+        return True
+    rest = (*by_position[given:], *params.kwonly_params)
+    return any(parameter.default is None and parameter.name.value not in keywords for parameter in rest)
 
 
 def note_refused_by_torch(interp: Interpreter, node: cst.Call, operation: Operation, site: CallSite) -> None:
@@ -35,24 +76,22 @@ def note_refused_by_torch(interp: Interpreter, node: cst.Call, operation: Operat
     """
     if all(parameter.kind == "other" for parameter in operation.parameters):
         return
-    if operation.name.count(".") != 1 or not operation.name.startswith("torch.") or _may_not_happen(interp):
+    if operation.name.count(".") != 1 or not operation.name.startswith("torch.") or may_not_happen(interp):
         return
     known = {name for parameter in operation.parameters for name in (parameter.name, *parameter.also)} | _ANYWHERE
     if any(argument.keyword not in known for argument in site.arguments if argument.keyword is not None):
-        interp.emit(CallRefused(node, interp.scope))
+        note_refused(interp, node)
 
 
 def note_unbound_name(interp: Interpreter, node: cst.Name) -> None:
     """Emit that a definition reads a name that nothing binds: not the definition, its file, Python or a star import."""
-    if interp.info is None or not interp.info.is_definition or _may_not_happen(interp):
-        return
-    if interp.class_body or interp.seconds or interp.looks_ahead or interp.exits.count() != (0, 0):
+    if interp.info is None or not interp.info.is_definition or may_not_happen(interp):
         return
     name = node.value
     if name in interp.state.values or name in interp.closure or _binds(interp.info, name):
         return
     if interp.program.is_unbound(name) and is_declared_openly(interp.program.index, interp.info.qualname):
-        interp.emit(CallRefused(node, interp.scope))
+        note_refused(interp, node)
 
 
 def _binds(info: FunctionInfo, name: str) -> bool:
@@ -68,8 +107,3 @@ _ANYWHERE = frozenset(
     """.split()
 )
 """Of factories, and numpy's names for parameters (torch/csrc/utils/python_arg_parser.cpp)."""
-
-
-def _may_not_happen(interp: Interpreter) -> bool:
-    """Whether a condition decides that it is reached, or a handler expects that it fails."""
-    return interp.muted or interp.depth > 0 or interp.tries > 0 or bool(interp.decided) or interp.is_dead

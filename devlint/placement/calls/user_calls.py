@@ -19,7 +19,7 @@ from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
-from devlint.placement.calls.refused_calls import note_refused_call
+from devlint.placement.calls.refused_calls import Receiver, note_refused_call
 from devlint.placement.calls.registrars import register_what_is_handed
 from devlint.placement.calls.summaries import (
     arguments_of,
@@ -58,7 +58,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
 from devlint.placement.operations.siblings import comes_in_a_batch, note_brought_to_host, note_moved_part
 from devlint.placement.state.call_sites import result_key
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 from devlint.records import replace
 from devlint.semantics import Dim, library_models
 
@@ -72,7 +72,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if not info.keeps_signature:
         return beside_arguments(interp, node, site)
     receiver = _as_bound(function)
-    note_refused_call(interp, node, info, site)
+    named = info.owner is None and _is_named(node, info)
+    note_refused_call(interp, node, info, site, Receiver.NONE if named else Receiver.OPEN)
     note_misplaced_device(interp, node, info, site, receiver is not None)
     bound = receiver is not None and info.has_receiver
     defaulted = note_told_device(interp, node, info, site, bound)
@@ -129,6 +130,21 @@ def _as_bound(function: Function) -> Value | None:
     return receiver
 
 
+def _is_named(node: cst.Call, info: ClassInfo | FunctionInfo) -> bool:
+    """Whether what is called goes by its own name: ``cls(...)`` may build a derived class, a variable holds others."""
+    return (dotted(node.func) or "").rpartition(".")[2] == info.name
+
+
+def _is_built_by_init(info: ClassInfo) -> bool:
+    """Whether what a class is called with goes to its ``__init__``: no ``__new__``, metaclass or decorator takes it."""
+    plain = all(not one.node.decorators and not _has_metaclass(one) for one in info.order)
+    return plain and info.method("__new__") is None
+
+
+def _has_metaclass(info: ClassInfo) -> bool:
+    return any(argument.keyword is not None for argument in info.node.keywords)
+
+
 def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
     """Record that a helper moved an item of a batch: its siblings stay, as with an explicit transfer."""
     if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.provenance is None:
@@ -161,8 +177,21 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
         return NOTHING
     if is_abstract(method):
         return of_overrides(interp, node, receiver, method, site)
+    if receiver.is_super and method.has_receiver and _goes_to(interp, node, method):
+        note_refused_call(interp, node, method, site, Receiver.BOUND)
     bound = None if method.is_static else _behind_super(interp, receiver)
     return call_function(interp, node, Function(method, method.qualname, bound), site)
+
+
+def _goes_to(interp: Interpreter, node: cst.Call, method: FunctionInfo) -> bool:
+    """Whether ``super()`` can only mean the class of a method: up to it each class has one base, which is in sight."""
+    info = interp.info.owner if interp.info is not None else None
+    caller = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if info is None or (isinstance(caller, cst.Call) and caller.args and code_of(caller.args[0].value) != info.name):
+        return False  # `super(Base, self)` goes on behind another class
+    while info is not None and info is not method.owner:
+        info = info.parents[0] if len(info.bases) == 1 and len(info.parents) == 1 else None
+    return info is not None
 
 
 def _behind_super(interp: Interpreter, receiver: Self) -> Self:
@@ -177,7 +206,8 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     info = callee.info
     init = info.method("__init__")
     if init is not None and init.keeps_signature:
-        note_refused_call(interp, node, init, site)
+        if _is_named(node, info):
+            note_refused_call(interp, node, init, site, Receiver.BOUND if _is_built_by_init(info) else Receiver.OPEN)
         note_misplaced_device(interp, node, init, site, bound=True)
         note_built_untold(interp, node, init, site)
         _note_modules(interp, info, init, site)

@@ -50,7 +50,7 @@ class ParameterIgnored(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRefused(Event):
-    """A call that raises a TypeError whatever the device, and that each call of the definition makes."""
+    """An expression that raises whatever the device, and that each call of the definition evaluates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

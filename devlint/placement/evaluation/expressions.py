@@ -39,6 +39,7 @@ from devlint.placement.state import conditions
 from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import note_index
+from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
 from devlint.records import replace
@@ -172,6 +173,11 @@ def binary_operation(
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
     if any(isinstance(value, Container) for value in values):
+        if _adds_a_number_to_a_list(symbol, *values):
+            interp.note_first_iteration_clash(node)
+        if interp.clashed_in_first_iteration(node):
+            # `total += scores_of(batch)`, and `total` is a number before the loop: its first iteration raises.
+            note_refused(interp, node)
         return _extended(symbol, *values)
     if any(isinstance(value, Host) and value.numpy for value in values):
         for value, expression in (left, right):
@@ -180,6 +186,16 @@ def binary_operation(
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
     return NOTHING
+
+
+def _adds_a_number_to_a_list(symbol: str, left: Value, right: Value) -> bool:
+    return symbol in ("+", "+=", "-", "-=") and any(
+        _is_number(number) and _is_sequence(sequence) for number, sequence in ((left, right), (right, left))
+    )
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, (int, float))
 
 
 def _is_sequence(value: Value) -> bool:

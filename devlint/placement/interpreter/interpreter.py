@@ -16,7 +16,7 @@ from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Tensor, Value
 from devlint.placement.domain.class_facts import ObjectStores
-from devlint.placement.domain.events import Created, DeviceMismatch, Event, Fate, HostRead
+from devlint.placement.domain.events import CallRefused, Created, DeviceMismatch, Event, Fate, HostRead
 from devlint.placement.domain.handed_over import hands_over
 from devlint.placement.domain.lattice import (
     CPU,
@@ -381,7 +381,7 @@ class Interpreter:
 
     def keep_results(self) -> None:
         """Drop what is not needed of a definition of another file: its callers ask what it makes, and what fails."""
-        kept = (Created, DeviceMismatch)
+        kept = (CallRefused, Created, DeviceMismatch)
         self.events[:] = [event for event in self.events if isinstance(event, kept) or hands_over(event)]
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":

@@ -22,6 +22,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind, was_moved
+from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
 from devlint.semantics import Dim, Elements
@@ -35,6 +36,8 @@ from devlint.placement.operations.operands import Bound, device_of_value, dim_of
 def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) -> Value:
     """``x[...]``: an index may be on the CPU; on another device, x must be on that device too."""
     indices, advanced = _indices(interp, node)
+    if not advanced and _has_no_items(value) and _counts(node) and _is_reduced(node.value):
+        note_refused(interp, node)
     if not advanced:
         return _viewed(interp, node, value, indices)
     operation = semantics.operator("[]")
@@ -48,6 +51,23 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
     if isinstance(result, Tensor):
         return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)
     return result
+
+
+def _has_no_items(value: Tensor | Opaque) -> bool:
+    return isinstance(value, Tensor) and value.dim is Dim.ZERO and value.evidence is Evidence.CERTAIN
+
+
+def _is_reduced(node: cst.BaseExpression) -> bool:
+    """``x.sum().data``: what a method gives that is told no dimension."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.args
+
+
+def _counts(node: cst.Subscript) -> bool:
+    """``loss.data[0]``: an integer is an index that a tensor without dimensions refuses."""
+    indices = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    return any(isinstance(index, cst.Integer) for index in indices)
 
 
 def _gives_dimensions(index: Bound) -> bool:

@@ -57,10 +57,10 @@ class ModuleLinkage:
         return found.info if isinstance(found, ClassValue) else qualified
 
     def from_star(self, name: str) -> Value | None:
-        """A public name that ``from module import *`` binds; None if no star import does, or there are too many."""
+        """A public name that ``from module import *`` binds, as the last that does; None if none does, or too many."""
         if name.startswith("_") or len(self._index.stars) > MAX_STARS:
             return None
-        for module in self._index.stars:
+        for module in reversed(self._index.stars):
             found = self._resolved(f"{module}{'' if module.endswith('.') else '.'}{name}")
             if found is not None:
                 return found

@@ -9,7 +9,7 @@ from devlint.placement.declarations.index import FileIndex
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.source.role import Role
 
-_BINDERS = frozenset({"exec", "eval", "globals", "vars", "builtins", "__builtins__", "__getattr__", "install"})
+_BINDERS = frozenset({"exec", "globals", "vars", "builtins", "__builtins__", "__getattr__", "install"})
 """Names of what binds other names: a file that mentions one of them may hold any."""
 
 

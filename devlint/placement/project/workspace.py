@@ -172,6 +172,23 @@ class Workspace:
         """Whether a module of that name is in the project, also one that is no Python."""
         return self._files.locate(importer, name) is not None
 
+    def lacks_module(self, importer: Path, name: str) -> bool:
+        """Whether a package of the project, in whose directory alone its modules are, has none of that full name.
+
+        Of another package that is named like one here nobody knows what it holds.
+        """
+        if self.has_module(importer, name):
+            return False
+        parts = name.split(".")
+        own = [self._files.locate(importer, ".".join(parts[:count])) for count in range(1, len(parts))]
+        if not own or own[0] is None or own[0].parent not in importer.parents:
+            return False
+        return all(one is not None and one.name == "__init__.py" and not self._has_further_paths(one) for one in own)
+
+    def _has_further_paths(self, package: Path) -> bool:
+        analysis = self.analysis_of(package)
+        return analysis is None or not _PATHS.isdisjoint(analysis.index.read_names)
+
     @property
     def watched(self) -> bool:
         """Whether the analysis used a fact that may differ in the tree it is compared with."""
@@ -252,6 +269,9 @@ class Workspace:
         return analysis.linkage.from_star(name) if analysis is not None else None
 
 
+_PATHS = frozenset({"__path__", "extend_path", "declare_namespace", "meta_path"})
+"""Names by which the ``__init__`` of a package finds modules elsewhere."""
+
 Record = Callable[[str, Any, Any], None]
 """Records a fact: its kind, key and value."""
 
@@ -330,6 +350,10 @@ class WorkspaceView:
     def has_module(self, importer: Path, name: str) -> bool:
         """Whether a module of that name is in the project, also one that is no Python."""
         return self._workspace.has_module(importer, name)
+
+    def lacks_module(self, importer: Path, name: str) -> bool:
+        """Whether a package of the project certainly has no module of that full name."""
+        return self._workspace.lacks_module(importer, name)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
         """The module whose declarations have that linkage; None if it was dropped."""

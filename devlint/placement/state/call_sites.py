@@ -157,8 +157,8 @@ class ArgumentLog:
 
     def _is_direct(self, qualname: str, nested: bool) -> bool:
         """Whether all calls of a definition are in this file, each by its name."""
-        name = qualname.rsplit(".", 1)[-1]
-        return (is_private(name) or nested) and name not in self._indirect
+        *around, name = qualname.split(".")
+        return (is_private(name) or nested or any(map(is_private, around))) and name not in self._indirect
 
     def _owners_are_direct(self, value: Value) -> bool:
         """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
@@ -186,10 +186,8 @@ class ArgumentLog:
 
     def _is_filled_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with, or by."""
-        if not self._each_call(value, stays_on_cpu):
-            return False
         name = scope.qualname.rsplit(".", 1)[-1]
-        return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
+        return self._hands_on(value, self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name))
 
     def _is_copied_from_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether all calls are in sight, and each gives a CPU tensor for what a pending copy was made of."""

@@ -13,6 +13,7 @@ from devlint.placement.syntax.sizes import sized_by
 
 if TYPE_CHECKING:
     from devlint.placement.domain.provenance import Step
+    from devlint.repairs.device_expressions import Definitions
 
 _EITHER = "which of the two comes out depends on the data"
 
@@ -25,10 +26,11 @@ def draft_of(
     confidence: Confidence,
     consequence: str = "",
     absent: str = "",
+    definitions: Definitions | None = None,
 ) -> Draft:
     """The finding at the creation ``step``; ``where`` names the arm that gives a tensor on ``other``.
 
-    ``absent`` is an argument that is None where the creation runs.
+    ``absent`` is an argument that is None where the creation runs; ``definitions`` tell which arguments are tensors.
     """
     return Draft(
         node=step.node,
@@ -37,16 +39,19 @@ def draft_of(
         f"{describe(other)}; {consequence or _EITHER}",
         confidence=confidence,
         trace=(DraftStep(step.node, step.scope, "made here", "cpu"), *trace),
-        repair=_repair(step, other, absent),
+        repair=_repair(step, other, absent, definitions),
     )
 
 
-def _repair(step: Step, other: Device, absent: str) -> Repair:
+def _repair(step: Step, other: Device, absent: str, definitions: Definitions | None) -> Repair:
     first = leaves(other)[0]
     named = first.symbol.name if isinstance(first, SameAs) and first.symbol.anchor is not Anchor.MODULE else ""
     if named and named == absent:
         # Where the creation runs, that one is None.
         named = next((name for name in sized_by(step.node, {}) if name != absent), "")
+    if definitions is not None and definitions.is_of_no_tensor(step.scope, named):
+        # What came in holds the other arm's tensor, as a dict does, and has no device of its own.
+        named = ""
     target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
     takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
     if not target:

@@ -208,7 +208,9 @@ class ArmsOnDifferentDevices(Rule):
             return ()
         several = isinstance(event.value, Container) and (event.value.keys is not None or event.value.type == "tuple")
         for node in elements_of(event.value_node):
-            self._found += _apart(self._filled.arms(event, node), "what replaces its like in the list", _LEFT)
+            self._found += _apart(
+                self._filled.arms(event, node), "what replaces its like in the list", self._definitions, _LEFT
+            )
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
         keys = event.value.keys if isinstance(event.value, Container) else None
         for position, value in enumerate(values):
@@ -250,7 +252,10 @@ class ArmsOnDifferentDevices(Rule):
                 arms = self._collected.get((event.scope.qualname, code_of(argument.node)), [])
                 arms = arms or self._filled.arms(event, argument.node)
                 joined = DraftStep(event.node, event.scope, "they are joined here")
-                self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
+                self._found += (
+                    replace(d, trace=(*d.trace, joined))
+                    for d in _apart(arms, "the same list", self._definitions, _JOINED)
+                )
 
     def _listed(self, event: Stored) -> Iterator[Draft]:
         """``states = [steps, mask]``: what one list keeps is for one place, and an arm made one of them elsewhere."""
@@ -285,7 +290,10 @@ class ArmsOnDifferentDevices(Rule):
                 sized = self._is_sized(event, step)
                 sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
                 confidence = Confidence.MEDIUM if sure else Confidence.LOW
-                yield draft_of(step, others[0], "the other arm", (at,), confidence, absent=_absent(guards[0]))
+                absent = _absent(guards[0])
+                yield draft_of(
+                    step, others[0], "the other arm", (at,), confidence, absent=absent, definitions=self._definitions
+                )
 
     def _is_sized(self, event: Event, step: Step) -> bool:
         """Whether a creation is made in the size of something: ``zeros(x.shape[0])``, ``n = len(x)``, ``zeros(n)``."""
@@ -302,7 +310,7 @@ class ArmsOnDifferentDevices(Rule):
 
     def finish(self) -> Iterable[Draft]:
         for (_, results, _), arms in self._returns.items():
-            self._found += _apart(arms, "another return", alone=results == 1)
+            self._found += _apart(arms, "another return", self._definitions, alone=results == 1)
         for buffers in self._registered.values():
             self._found += _registered_apart(buffers)
         self._found += self._encoded.drafts()
@@ -319,7 +327,9 @@ def _may_be_elsewhere(event: Event) -> bool:
     return event.scope.setting not in _ELSEWHERE and event.scope.role is not Role.TEST
 
 
-def _apart(arms: list[Arm], where: str, consequence: str = "", alone: bool = False) -> Iterator[Draft]:
+def _apart(
+    arms: list[Arm], where: str, definitions: Definitions, consequence: str = "", alone: bool = False
+) -> Iterator[Draft]:
     """``alone``: each arm is all that is returned there: `torch.empty(0)` says then that there is nothing."""
     other = next((arm for arm in arms if arm.step is None), None)
     if other is None:
@@ -331,7 +341,7 @@ def _apart(arms: list[Arm], where: str, consequence: str = "", alone: bool = Fal
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
             doubtful = reads_host_data(arm.step) or (alone and is_made_empty(arm.step.node))
             confidence = Confidence.LOW if doubtful else Confidence.MEDIUM
-            yield draft_of(arm.step, other.device, where, (at,), confidence, consequence)
+            yield draft_of(arm.step, other.device, where, (at,), confidence, consequence, definitions=definitions)
 
 
 def _absent(guard: Guard) -> str:

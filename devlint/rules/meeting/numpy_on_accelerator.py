@@ -59,13 +59,14 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - A method reads what its own object has computed, and moves that object, `self.to(device)`, further down: low.
 - The docstring of the function says that it works on the CPU, or the constructor of the object keeps what it was given
   on the CPU, and nothing shows that the tensor is elsewhere: low.
+- `np.mean` and other reductions call the method of what is no array, and a tensor's refuses what they pass, wherever it
+  is (fixture `reduced_by_numpy`).
 - A test for an accelerator decides whether the line runs: whoever asks knows on which side there is something to bring.
 
 ## Fix safety
 
 `.cpu()` before the conversion is safe where a tensor is certain: it returns the tensor itself where it is on the CPU
-already. It is unsafe where the value may be an array. `np.mean` and other reductions get `.cpu().numpy()`, since they
-refuse a tensor wherever it is.
+already. It is unsafe where the value may be an array.
 
 ## How a run confirms it
 
@@ -134,13 +135,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved, ReadInCallee, Stored
-
-
-REDUCTIONS = frozenset(
-    f"numpy.{name}" for name in ("all", "amax", "amin", "any", "max", "mean", "min", "prod", "std", "sum", "var")
-)
-"""Functions that call the argument's own method with numpy's keywords, which a tensor on any device refuses: they need
-the array itself. Source: `_wrapreduction` in numpy/_core/fromnumeric.py."""
 
 
 class NumpyOnAccelerator(Rule):
@@ -407,11 +401,10 @@ def _draft(
     node = event.expression if event.expression is not None else event.node
     provenance = provenance_of(event.value)
     steps = tuple(draft_step(step) for step in reversed(tuple(provenance))) if provenance is not None else ()
-    copied = ".cpu().numpy()" if event.reader in REDUCTIONS else ".cpu()"
     repair = Repair(
         Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
-        f"read it from the CPU: `{code_with(node, copied)}`",
-        suffixed(node, copied),
+        f"read it from the CPU: `{code_with(node, '.cpu()')}`",
+        suffixed(node, ".cpu()"),
     )
     what = quoted(node, "the tensor")
     if event.expression is None:

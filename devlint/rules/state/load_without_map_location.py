@@ -44,6 +44,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models, nor does the function itself save there a
   tensor that is where the caller or the module works. There the confidence is low.
+- What holds no tensors is named so: schedulers, random generators, vocabularies, tokenizers, what stops a training.
+  There the confidence is low.
 - A function that hands its parameter on has no default to be blamed for: each call decides, and is reported where it
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
@@ -348,7 +350,8 @@ def _from_memory(event: Called) -> bool:
 
 
 def _is_plain(event: Called) -> bool:
-    """What schedulers, gradient scalers and random generators save are numbers and CPU states; their names say so.
+    """What schedulers, gradient scalers, random generators, stoppers and tokenizers save are numbers, CPU states and
+    texts; their names say so.
 
     Of XLA's savers too: `xm.save` and what is built on it write CPU tensors.
     """
@@ -357,7 +360,7 @@ def _is_plain(event: Called) -> bool:
     if named_so or holds_host_state(event.scope.qualname.rpartition(".")[2]):
         return True
     owner = (event.scope.class_name or "").rsplit(".", 1)[-1].lower()
-    return any(word in owner for word in ("schedul", "scaler", "rng", "generator", "xla"))
+    return any(word in owner for word in ("schedul", "scaler", "rng", "generator", "xla", "earlystop"))
 
 
 def _with_map_location(event: Called, target: str) -> str:

@@ -28,8 +28,9 @@ _NAMED = re.compile("^get_.*(model|weight|checkpoint|pretrained)")
 
 _AGAIN = re.compile("(^|_)reload(_|$)")
 
-_HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt")
-"""Words for what schedulers, scalers and random generators save, and for engines of TensorRT, which are bytes."""
+_HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt", "vocab", "tokenizer")
+"""Words for what schedulers, scalers, random generators, vocabularies and tokenizers save, and for engines of TensorRT,
+which are bytes."""
 
 
 _WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")

@@ -92,12 +92,12 @@ def test_einops_hands_on_its_tensor() -> None:
 def test_numpy_reads_its_tensors_on_the_host() -> None:
     program = """
     def f(x: torch.Tensor):
-        np.mean(x)
+        np.median(x)
         np.zeros(3).dot(x)
         x.numpy()
     """
     reads = [(event.reader, event.wants_cpu) for event in events_of(HostRead, program)]
-    assert reads == [("numpy.mean", True), (".dot", True), (".numpy()", True)]
+    assert reads == [("numpy.median", True), (".dot", True), (".numpy()", True)]
 
 
 def test_printing_and_converting_read_on_the_host_and_take_any_device() -> None:
