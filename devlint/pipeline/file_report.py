@@ -11,6 +11,7 @@ from dataclasses import replace
 from devlint.pipeline.failures import crashed, failed, refused
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.path_symbols import symbolic
+from devlint.pipeline.postponed import Postponed
 from devlint.pipeline.recording import record_of, record_of_unreadable
 from devlint.pipeline.stages.cells import broken_cells, with_cells
 from devlint.pipeline.stages.display_paths import with_display_paths
@@ -30,11 +31,14 @@ from devlint.source.tree import WORKING_TREE, Tree
 
 
 def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
-    """The report on one file of a tree. Whatever goes wrong becomes its DEV902; only an interrupt gets out."""
+    """The report on one file of a tree. Whatever goes wrong becomes its DEV902; only an interrupt gets out.
+
+    Raises Postponed for a file that may wait, if it has to.
+    """
     inner = symbolic(task)
     try:
         report = _analysed(inner, tree)
-    except (KeyboardInterrupt, SystemExit, OutOfTime):
+    except (KeyboardInterrupt, SystemExit, OutOfTime, Postponed):
         raise
     except BaseException as error:  # a panic of native code is no Exception
         report = crashed(inner, error)

@@ -57,6 +57,8 @@ class FileTask:
     """The qualified names of scopes in which an earlier text of the file had findings: where to look for them first."""
     leads_back: bool = field(default=False, compare=False)
     """Whether files around an earlier text imported it back: then they are read in a workspace of their own at once."""
+    may_wait: bool = field(default=False, compare=False)
+    """Whether a file that turns out to need such a workspace is to be handed out again, after all others."""
     uses: EarlierUses | None = field(default=None, compare=False)
     """What an earlier text of the file showed of its names, for whoever lints one text after the other."""
     shelf: Shelf | None = None

@@ -10,12 +10,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from devlint.pipeline.deep_stack import deep_stack, no_collection
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.postponed import Postponed
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.deadline import (
     GRACE_SECONDS,
@@ -46,6 +48,10 @@ BATCH_FILES = 12
 BATCH_BYTES = 16_000
 """Bytes of source that are handed to a process at once, so that none is left with much when the others are done."""
 
+SHARES = 8
+"""Files of one directory go to one process, which then reads once what they import: up to so small a share of what is
+left for each process, so that all of them end together."""
+
 _SAMPLED_FILES = 32
 """Files among which one that names torch makes it worth while to import what analyses it before processes start."""
 
@@ -62,14 +68,42 @@ def run(
     A file that takes more than ``seconds`` of processor time is given up.
     """
     tree = tree or WorkingTree()  # a new one: what was parsed in an earlier run may have changed since
-    sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
-    ordered = [tasks[index] for _, index in sized]
+    ordered, size = _in_order(tasks)
+    ordered = _without_shared_last(ordered)
     jobs = min(jobs, len(tasks))
-    if jobs <= 1 or sum(size for size, _ in sized) <= SMALL_RUN_BYTES:
+    if jobs <= 1 or size <= SMALL_RUN_BYTES:
         yield from _run_here(ordered, tree, seconds)
     else:
-        # The largest first, so that no process is left with one when the others are done.
         yield from _Pool(ordered, jobs, tree, seconds).reports()
+
+
+def _in_order(tasks: list[FileTask]) -> tuple[list[FileTask], int]:
+    """The files directory by directory, and how many bytes they have.
+
+    Files of one directory import each other, and the same ones of others: what is known of these serves them while it
+    is kept. The largest directories come first, and in each the largest files, so that no process is left with much
+    when the others are done.
+    """
+    sizes = [_size(task) for task in tasks]
+    directories: dict[str, list[int]] = {}
+    for index, task in enumerate(tasks):
+        directories.setdefault(os.path.dirname(task.path), []).append(index)
+    groups = [(sum(sizes[index] for index in group), group) for group in directories.values()]
+    groups.sort(key=lambda one: one[0], reverse=True)
+    ordered = [index for _, group in groups for index in sorted(group, key=lambda index: -sizes[index])]
+    return [tasks[index] for index in ordered], sum(sizes)
+
+
+def _without_shared_last(tasks: list[FileTask]) -> list[FileTask]:
+    """The files that are read in a workspace of their own last, also those of which that will only be found out."""
+    if len(tasks) < 2:
+        return tasks
+    shared = [replace(task, may_wait=True) for task in tasks if not task.leads_back]
+    return [*shared, *(task for task in tasks if task.leads_back)]
+
+
+def _at_last(task: FileTask) -> FileTask:
+    return replace(task, may_wait=False, leads_back=True)
 
 
 def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[FileReport]:
@@ -81,10 +115,14 @@ def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[Fil
 
     def work() -> None:
         try:
-            for task in tasks:
-                if stop.is_set():
-                    return
-                reports.put(_analysed(task, tree, deadline))
+            waiting = deque(tasks)
+            while waiting and not stop.is_set():
+                task = waiting.popleft()
+                report = _analysed(task, tree, deadline)
+                if report is None:
+                    waiting.append(_at_last(task))
+                else:
+                    reports.put(report)
                 _collect_garbage()
         finally:
             reports.put(None)
@@ -97,12 +135,15 @@ def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[Fil
         stop.set()
 
 
-def _analysed(task: FileTask, tree: Tree, deadline: Deadline) -> FileReport:
+def _analysed(task: FileTask, tree: Tree, deadline: Deadline) -> FileReport | None:
+    """None for a file that has to wait."""
     if _names_torch(task):
         import_analysis()  # what is half imported when time is over stays so
     deadline.start()
+    report: FileReport | None = None
     try:
-        report = analyse_file(task, tree)
+        with contextlib.suppress(Postponed):
+            report = analyse_file(task, tree)
         deadline.stop()
     except OutOfTime:
         deadline.give_up()
@@ -133,6 +174,8 @@ class _Pool:
         """When each process last said something, by the clock."""
         self._stalled: set[Connection] = set()
         self._waiting = list(reversed(tasks))
+        self._left = sum(map(_size, tasks))
+        """How many bytes are not handed out yet, or little more."""
         self._jobs = jobs
         self._context = _context()
         self._busy: dict[Connection, tuple[BaseProcess, deque[FileTask]]] = {}
@@ -147,7 +190,8 @@ class _Pool:
                 self._start()
             while self._busy:
                 for connection in wait(list(self._busy), STALLED_SECONDS / 10):
-                    yield self._receive(cast("Connection", connection))
+                    if (report := self._receive(cast("Connection", connection))) is not None:
+                        yield report
                 self._end_stalled()
         finally:
             self._stop()
@@ -172,20 +216,27 @@ class _Pool:
             process.join(1)
             return
         batch = deque([self._waiting.pop()])
-        size = _size(batch[0])
-        while self._waiting and len(batch) < BATCH_FILES and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
+        directory, size = os.path.dirname(batch[0].path), _size(batch[0])
+        share = self._left // (self._jobs * SHARES)
+        while self._waiting:
+            size += _size(self._waiting[-1])
+            together = size <= share and os.path.dirname(self._waiting[-1].path) == directory
+            if not together and (len(batch) >= BATCH_FILES or size > BATCH_BYTES):
+                break
             batch.append(self._waiting.pop())
+        self._left -= sum(map(_size, batch))
         self._busy[connection] = (process, batch)
         self._heard[connection] = time.monotonic()
         # It may have died while idle: then its end of the pipe says so, and the first file is reported.
         with contextlib.suppress(OSError):
             connection.send(list(batch))
 
-    def _receive(self, connection: Connection) -> FileReport:
+    def _receive(self, connection: Connection) -> FileReport | None:
+        """The next report of a process; None for a file that has to wait."""
         process, batch = self._busy[connection]
         task = batch.popleft()
         try:
-            report: FileReport = connection.recv()
+            report: FileReport | None = connection.recv()
         except (EOFError, OSError):
             process.join(5)
             connection.close()
@@ -194,6 +245,8 @@ class _Pool:
             self._start()
             return failed(task, self._why(connection, process.exitcode))
         self._heard[connection] = time.monotonic()
+        if report is None:
+            self._waiting.insert(0, _at_last(task))  # the next to hand out stands at the end
         if not batch:
             del self._busy[connection]
             self._give(connection, process)

@@ -53,6 +53,7 @@ class Workspaces:
         An ``isolated`` workspace serves this pass alone and is dropped after it. So is one whose trees are not those
         that other files can use. ``until_led_back`` ends a pass early that an isolated one has to follow.
         """
+        from devlint.placement.interpreter.memo import Depends
         from devlint.placement.project.workspace import WorkspaceView
 
         task, tree = self._task, self._tree
@@ -63,8 +64,8 @@ class Workspaces:
         workspace.look_from(Path(task.path))
         try:
             yield project
-        except Unwanted:
-            raise
+        except (Unwanted, Depends):
+            raise  # what was found out of other files is whole
         except BaseException:
             _shared.forget()
             raise

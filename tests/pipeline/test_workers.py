@@ -51,6 +51,33 @@ def test_every_file_is_reported_once(jobs: int, tmp_path: Path) -> None:
     assert list(run([], jobs)) == []
 
 
+def test_files_are_read_directory_by_directory() -> None:
+    sizes = {"a/one.py": 1, "b/one.py": 5, "a/two.py": 2, "c/one.py": 3, "b/two.py": 1}
+    tasks = [task(name, "x = 1\n" * lines) for name, lines in sizes.items()]
+    read = [report.shown_as for report in run(tasks, 1)]
+    assert read == ["b/one.py", "b/two.py", "a/two.py", "a/one.py", "c/one.py"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_that_lead_back_are_read_after_all_others(jobs: int, tmp_path: Path) -> None:
+    texts = {
+        "setup.cfg": "",
+        "there.py": "import torch\nfrom back import g\n\ndef f():\n    return g()\n" + PADDING,
+        "back.py": "import torch\nfrom there import f\n\ndef g():\n    return torch.ones(3)\n\nf()\n",
+        "inner/alone.py": "import torch\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    tasks = [
+        FileTask(str(tmp_path / name), name, name, name, GATE, cwd=str(tmp_path)) for name in texts if "py" in name
+    ]
+    read = [report.shown_as for report in run(tasks, jobs)]
+    assert sorted(read) == ["back.py", "inner/alone.py", "there.py"]
+    if jobs == 1:
+        assert read[-1] == "back.py"
+
+
 def test_no_process_is_left_behind() -> None:
     assert len(list(run([task(f"f{number}.py", PADDING) for number in range(7)], 3))) == 7
     for process in multiprocessing.active_children():

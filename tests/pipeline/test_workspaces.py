@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,6 +13,7 @@ import pytest
 
 from devlint.configuration.codes import all_codes
 from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.postponed import Postponed
 from devlint.pipeline.task import FileReport, FileTask, Gate
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -121,10 +123,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def report(root: Path, name: str, tree: Tree, leads_back: bool = False) -> FileReport:
+def report(root: Path, name: str, tree: Tree, leads_back: bool = False, may_wait: bool = False) -> FileReport:
     gate = Gate(frozenset(all_codes()))
     task = FileTask(str(root / name), name, name, name, gate, cwd=str(root), recorded=True, leads_back=leads_back)
-    return analyse_file(task, tree)
+    return analyse_file(replace(task, may_wait=may_wait), tree)
 
 
 def known(found: FileReport) -> tuple[object, ...]:
@@ -230,6 +232,46 @@ def test_whether_files_led_back_before_makes_no_difference(project: Path, leads_
         assert guessed.record.leads_back is expected.record.leads_back, name
         led.update([name] if guessed.record.leads_back else [])
     assert led == {"round.py"}
+
+
+@pytest.mark.parametrize("position", range(len(NAMES)))
+def test_a_file_that_leads_back_may_wait_and_changes_nothing_of_the_others(project: Path, position: int) -> None:
+    others = [name for name in NAMES if name != "round.py"]
+    alone = {name: known(report(project, name, WorkingTree())) for name in NAMES}
+    tree = WorkingTree()
+    for name in others[:position]:
+        assert known(report(project, name, tree, may_wait=True)) == alone[name], name
+    with pytest.raises(Postponed):
+        report(project, "round.py", tree, may_wait=True)
+    for name in others[position:]:
+        assert known(report(project, name, tree, may_wait=True)) == alone[name], name
+    assert report(project, "round.py", tree, leads_back=True).findings == alone["round.py"][0]
+
+
+def test_what_is_known_of_others_outlives_a_file_that_waits(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, counted = WorkingTree(), walked(project, monkeypatch)
+    for name in ("fourth.py", "fifth.py"):
+        (project / name).write_text("from pkg.base import Base\nimport torch\n\ndef f():\n    return Base().later()\n")
+    report(project, "fourth.py", tree)
+    with pytest.raises(Postponed):
+        report(project, "round.py", tree, may_wait=True)
+    report(project, "fifth.py", tree)
+    assert counted["pkg/base.py:Base.later"] == 1
+
+
+def test_what_gives_nothing_is_walked_where_it_may_read_what_it_is_handed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "pkg" / "notes.py").write_text(
+        "import numpy\nfrom pkg.ops import make\n\ndef note(n):\n    make(n)\n\ndef kept(x):\n    numpy.asarray(x)\n"
+    )
+    (project / "fourth.py").write_text(
+        "import torch\nfrom pkg.notes import kept, note\n\ndef f(x: torch.Tensor):\n    note(3)\n    kept(x.cuda())\n"
+    )
+    counted = walked(project, monkeypatch)
+    (finding,) = report(project, "fourth.py", WorkingTree()).findings
+    assert finding.code == "DEV403"
+    assert (counted["pkg/notes.py:note"], counted["pkg/ops.py:make"], counted["pkg/notes.py:kept"]) == (0, 0, 1)
 
 
 def test_of_a_file_that_led_back_one_analysis_is_saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.pipeline.postponed import Postponed
 from devlint.pipeline.scope_layout import MetScopes, definitions_of, is_outside, met_scopes, outlined
 from devlint.records import dataclass
 from devlint.source.gate import Refusal
@@ -90,6 +91,8 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
                 found = _scopes(parsed, bare, task, project, False)
             if not found.leads_back:
                 return found
+        if task.may_wait:
+            raise Postponed
     # Where nothing leads back any more, the file itself is read by none of the others, and nothing else differs.
     with workspaces.open(isolated=True) as project:
         return _scopes(parsed, bare, task, project, True)

@@ -56,10 +56,18 @@ def with_members(program: Program, members: frozenset[str]) -> Held | None:
 def _having(program: Program, members: frozenset[str]) -> Iterator[tuple[str, ClassInfo]]:
     for name in program.index.class_names:
         value = program.global_value(name)
-        if isinstance(value, ClassValue) and all(_has(value.info, member) for member in members):
+        if isinstance(value, ClassValue) and _has(value.info, members):
             yield name, value.info
 
 
-def _has(info: ClassInfo, member: str) -> bool:
-    """Whether the class defines a method, or sets, declares, assigns or registers an attribute."""
-    return any(member in one.members for one in info.order)
+def _has(info: ClassInfo, members: frozenset[str]) -> bool:
+    """Whether the class defines these as methods, or sets, declares, assigns or registers them as attributes.
+
+    Its bases are looked up only where it does not have them itself: that may read other files.
+    """
+    left = members - info.members
+    for one in info.order[1:] if left else ():
+        left -= one.members
+        if not left:
+            break
+    return not left

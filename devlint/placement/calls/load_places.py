@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -25,30 +26,50 @@ def note_load(interp: Interpreter, site: CallSite) -> None:
 
 def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite) -> None:
     """Record what a call of the project says of the places that its callee loads to."""
+    if not any(_tells(interp, *one) for one in _given(info, site)):
+        return  # whatever it loads; to know that, all of it would be evaluated
     program = interp.program.holder(info)
     places = program.load_places_of(info) if program is not None else frozenset()
     if not places:
         return
-    for position, parameter in enumerate(parameters_of(info.header)[info.has_receiver :]):
-        name = parameter.name.value
+    for name, given in _given(info, site):
         if name not in places:
             continue
-        given = site.argument(name, position)
         if given is not None:
             _note(interp, given)
-        elif not site.unpacks and isinstance(parameter.default, cst.Name) and parameter.default.value == "None":
+        else:
             interp.note_left_out(node, name)
 
 
+def _given(info: FunctionInfo, site: CallSite) -> Iterator[tuple[str, Argument | None]]:
+    """The parameters with their arguments, and those without one that are None then."""
+    for position, parameter in enumerate(parameters_of(info.header)[info.has_receiver :]):
+        name = parameter.name.value
+        given = site.argument(name, position)
+        default = parameter.default
+        if given is not None or (not site.unpacks and isinstance(default, cst.Name) and default.value == "None"):
+            yield name, given
+
+
+def _tells(interp: Interpreter, name: str, given: Argument | None) -> bool:
+    """Whether something is recorded of an argument, or of one that is left out, if the callee loads to its place."""
+    return given is None or _is_untouched(interp, given)
+
+
 def _note(interp: Interpreter, given: Argument) -> None:
+    if _is_untouched(interp, given):
+        assert isinstance(given.node, cst.Name)
+        interp.load_places.add(given.node.value)
+
+
+def _is_untouched(interp: Interpreter, given: Argument) -> bool:
     """The argument is a parameter that still has the caller's value: a body that chooses another one is no culprit."""
     if interp.info is None or not isinstance(given.node, cst.Name):
-        return
+        return False
     name = given.node.value
     untouched = interp.state.versions.get(name, 0) == 0
     own = {parameter.name.value for parameter in parameters_of(interp.info.header)}
-    if untouched and name in own and not _is_there(interp, name):
-        interp.load_places.add(name)
+    return untouched and name in own and not _is_there(interp, name)
 
 
 def _is_there(interp: Interpreter, name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.summaries import Substitution, place_of, symbol_key
-from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, DeviceName, Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
 from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.state.reads_of_arguments import (
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: Substitution, site: CallSite) -> None:
     """Record what the callee reads of what the definition hands on, and tell of what another file's callee reads."""
+    if not any(isinstance(value, _READ) for value in handed.values()):
+        return  # whatever it reads; to know that, all of it would be evaluated
     program = interp.program.holder(info)
     for key, read in program.host_reads_of(info).items() if program is not None else ():
         value = handed.get(key)
@@ -55,6 +57,10 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
             interp.emit(
                 ReadInCallee(node, interp.scope, tensor, device, read, argument.node, code_of(node.func), interp.arms)
             )
+
+
+_READ = (Tensor, Opaque, Module, DeviceName, Container, Host)
+"""What has a place of its own or of the caller's argument, or may be an array."""
 
 
 def _is_switched_off(info: FunctionInfo, read: HostRead, handed: Substitution) -> bool:

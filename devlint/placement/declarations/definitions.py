@@ -77,6 +77,7 @@ class FunctionInfo:
     _own: OwnNames | None = None
     _stored_expressions: Mapping[str, tuple[cst.BaseExpression | None, ...]] | None = None
     _signs: frozenset[str] | None = None
+    _gives: bool | None = None
     _names: frozenset[str] | None = None
     _reads: Mapping[str, int] | None = None
     _loop_variables: frozenset[str] | None = None
@@ -169,6 +170,18 @@ class FunctionInfo:
         if self._calls_of_attributes is None:
             self._calls_of_attributes = calls_of_attributes(node)
         return self._calls_of_attributes
+
+    @property
+    def gives_none(self) -> bool:
+        """Whether a call gives None whenever it ends, by its source: no ``return`` has a value, and nothing yields."""
+        node = self.node
+        if self._gives is None:
+            returns = isinstance(node, cst.Lambda) or any(
+                type(child) is cst.Return and child.value is not None
+                for child in descend(node.body, into_definitions=False)
+            )
+            self._gives = returns or self.is_generator
+        return not self._gives
 
     @property
     def is_generator(self) -> bool:

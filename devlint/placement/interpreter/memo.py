@@ -139,7 +139,7 @@ class _Frame:
 class Depends(BaseException):
     """Raised where an analysis comes to depend on the fact that ends it (:meth:`SharedMemo.begin`).
 
-    The table is of no use then: what was in progress is left unfinished.
+    What was in progress is left unfinished, and nothing of it is kept; what was final is as good as before.
     """
 
 

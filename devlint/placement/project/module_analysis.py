@@ -24,6 +24,7 @@ from devlint.placement.declarations.index import FileIndex, index_file
 from devlint.placement.declarations.known_classes import is_for_another_framework
 from devlint.placement.declarations.parameter_evidence import name_uses
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
     ClassValue,
     Constant,
@@ -295,6 +296,9 @@ class ModuleAnalysis:
         other = self._other_holder(info)
         if other is not None:
             return other.summary(info)
+        if info.gives_none:
+            # What it does to its arguments is asked elsewhere: a walk would lead through all that it calls.
+            return NONE
         if self._reads_what_is_made(info):
             return self._result_before(info)
         interp = self._evaluated(info)
