@@ -75,7 +75,20 @@ NOT_CONFIRMED: dict[Site, str] = {
         ("rules/DEV403/by_callers.py", "Matrix._filled", code): "what its caller gives is on the CPU: low confidence"
         for code in ("DEV101", "DEV403")
     },
-    ("rules/DEV403/host_reads.py", "by_function", "DEV403"): "np.mean refuses a tensor of the CPU too",
+    **{
+        ("rules/DEV101/always_raises.py", scope, "DEV101"): "it raises on every device: low confidence"
+        for scope in (
+            "adds_a_list_to_a_number",
+            "asks_a_number_for_an_item",
+            "reduced_by_numpy",
+            "leaves_one_out",
+            "gives_one_too_many",
+            "calls_what_raises",
+            "builds_it",
+            "Kept.shifted",
+        )
+    },
+    ("rules/DEV101/private_classes.py", "_numbered", "DEV101"): "what its caller gives is on the CPU: low confidence",
     **{
         ("rules/DEV302/switches.py", f"Sampler.{name}", "DEV302"): "the arm runs for several GPUs only: low confidence"
         for name in ("step", "again")

@@ -40,11 +40,15 @@ def note_refused_call(
 
 
 def fails(program: Program, info: FunctionInfo) -> bool:
-    """Whether each call of a definition raises, by its own evaluation."""
-    holder = program.holder(info)
+    """Whether each call of a definition raises, by its own evaluation.
+
+    What gives nothing is evaluated for no call, and is not for this.
+    """
+    built = info.owner is not None and info.name == "__init__"
+    holder = program.holder(info) if built or not info.gives_none else None
     if holder is None or holder.is_running(info):
         return False
-    if info.owner is not None and info.name == "__init__":
+    if built and info.owner is not None:
         holder.facts(info.owner)  # which evaluate it
     refused = (event for event in holder.events_of(info) if isinstance(event, CallRefused))
     return any(event.scope.qualname == info.qualname for event in refused)
