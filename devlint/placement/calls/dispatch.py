@@ -255,8 +255,6 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_partial(interp, node, callee, site)
         case Reference():
             return _library_call(interp, node, callee.name, site)
-        case OneOf(callees=callees) if all(isinstance(one, Function) for one in callees):
-            return reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
         case Opaque() | Host() | UnknownValue() if is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():

@@ -53,6 +53,7 @@ class Tagger(nn.Module):
 - It returns something: `self`, what `super().to(...)` gave, a moved copy.
 - It only raises, or has no body: an abstract method, a protocol.
 - The class is no Module, and its transfer is only ever called as a statement: it moves in place and says so.
+- A class of the project that it derives from, and that is no Module, moves in place already.
 
 ## Fix safety
 
@@ -116,13 +117,19 @@ class TransferOverrideWithoutReturn(Rule):
             if method is None or not self._hands_nothing_back(method):
                 continue
             used = self._used.get((id(info), name))
-            if info.is_module or used is not None:
+            if used is not None or (info.is_module and not _is_the_bases_way(info, name)):
                 yield _draft(event, info, method, used)
 
     def _hands_nothing_back(self, method: FunctionInfo) -> bool:
         if method.qualname in self._returning or method.is_generator or method.decorators:
             return False
         return _has_a_body(method)
+
+
+def _is_the_bases_way(info: ClassInfo, name: str) -> bool:
+    """Whether a base that is no Module moves in place and hands nothing back either: those who use it know that."""
+    above = (base.methods[name] for base in info.order[1:] if name in base.methods and not base.is_module)
+    return any(method.gives_none and _has_a_body(method) for method in above)
 
 
 def _has_a_body(method: FunctionInfo) -> bool:

@@ -38,6 +38,7 @@ def tail(x: torch.Tensor) -> torch.Tensor:
 - Strings that never reach PyTorch: `Trainer(accelerator="gpu")`, TensorFlow's and JAX's names, a word of the project's
   own that is translated first, defaults that nobody has used yet, and `.to("km")` of something that is no tensor and
   no module.
+- A number that the condition around has left out: `if local_rank != -1:`.
 - `torch.cuda.set_device(-1)` and `torch.cuda.device(-1)`, which do nothing by contract.
 - Tests: they hand in wrong names to see them refused. There the confidence is low.
 
@@ -135,6 +136,8 @@ def _may_be_registered(text: str) -> bool:
 def _consequence(event: DeviceNamed) -> str | None:
     """What becomes of the name; None where it is a device as it stands."""
     if _is_index(event):
+        if any(event.text in decided.guard.text.split() for decided in event.arms):
+            return None  # `if args.local_rank != -1`: for another number than that
         return _consequence_of_index(int(event.text), event.sink)
     match parse_device(event.text):
         case Refused(reason):

@@ -78,7 +78,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Container, Module, Self, Tensor
+from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Module, Self, Tensor
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
@@ -274,10 +274,13 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
 
 
 def _device_said(call: CallSite) -> str:
-    """The device that a call hands on, in the words of the source: `device=x`, or `**kwargs` with one; no literal."""
+    """The device that a call hands on, in the words of the source: `device=x`, `device`, `**kwargs`; no literal."""
     written = [one.value for one in call.node.args if one.keyword is not None and one.keyword.value == "device"]
     if written:
         return dotted(written[0]) or ""
+    by_position = [one.node for one in call.positional if isinstance(one.value, DeviceName)]
+    if by_position and dotted(by_position[0]):
+        return dotted(by_position[0]) or ""
     # Of a dict at hand the call has the items as keywords.
     unpacked = [f"**{code_of(one.value)}" for one in call.node.args if one.star == "**"]
     return unpacked[0] if unpacked and call.keyword("device") is not None else ""
