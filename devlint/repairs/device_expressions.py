@@ -19,6 +19,7 @@ from devlint.records import dataclass
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.events import Begun, MismatchOperand, ParameterIgnored
     from devlint.placement.domain.scope import Scope
 
@@ -80,7 +81,8 @@ class Definitions:
             begun = self._begun.get(step.scope)
             if target.startswith("next(self.parameters") and not (begun and begun.owner and begun.owner.is_module):
                 return None
-            return DeviceExpression(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
+            known = step.scope.class_name is not None and not (begun and _lacks(begun.owner, target))
+            return DeviceExpression(target, Applicability.SUGGESTION) if known else None
         if root[1] == target and not step.scope.qualname:
             # Whether it is bound by then is left to the reader.
             return DeviceExpression(target, Applicability.SUGGESTION)
@@ -181,7 +183,7 @@ class Definitions:
         if begun is None or not isinstance(begun.node, cst.FunctionDef):
             return None
         value = dict(begun.arguments).get(name)
-        if not _may_be_tensor(value):
+        if not _may_be_tensor(value) or _is_converted(name, at):
             return None
         if not is_untouched(name, begun.node, at):
             return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
@@ -225,6 +227,31 @@ class Definitions:
         begun = self._begun.get(step.scope)
         function = begun.node if begun is not None else None
         return isinstance(function, cst.FunctionDef) and stays_bound(name, function, step.node)
+
+
+def _lacks(owner: ClassInfo | None, target: str) -> bool:
+    """Whether no class in sight has the attribute of ``self.codes.device``, which another class has."""
+    attribute = target.split(".")[1] if target.startswith("self.") else ""
+    if owner is None or not attribute or not owner.complete or owner.is_module:
+        return False
+    return not any(attribute in one.members for one in owner.order)
+
+
+def _is_converted(name: str, made: cst.CSTNode) -> bool:
+    """``torch.FloatTensor(rows)``: what is made a tensor of its values need not be one, and then has no device."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import dotted
+
+    if not isinstance(made, cst.Call) or not made.args or made.args[0].keyword is not None:
+        return False
+    factory = (dotted(made.func) or "").rpartition(".")[2]
+    converts = factory in _CONVERTING or factory.endswith("Tensor")
+    given = made.args[0].value
+    return converts and isinstance(given, cst.Name) and given.value == name
+
+
+_CONVERTING = frozenset({"tensor", "as_tensor", "asarray", "from_numpy"})
 
 
 def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
