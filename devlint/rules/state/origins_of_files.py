@@ -28,9 +28,11 @@ _NAMED = re.compile("^get_.*(model|weight|checkpoint|pretrained)")
 
 _AGAIN = re.compile("(^|_)reload(_|$)")
 
-_HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt", "vocab", "tokenizer")
-"""Words for what schedulers, scalers, random generators, vocabularies and tokenizers save, and for engines of TensorRT,
-which are bytes."""
+_HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt", "vocab")
+"""Words for what schedulers, scalers, random generators and vocabularies save, and for engines of TensorRT, which are
+bytes."""
+
+_OF_MODELS = ("model", "weight", "ckpt", "checkpoint", "state")
 
 
 _WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")
@@ -38,7 +40,11 @@ _WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)"
 
 
 def holds_host_state(name: str) -> bool:
-    return any(word in name.lower() for word in _HOST_STATES)
+    """Whether what a file is called says that it holds no tensors. A tokenizer of images or of sound is a model."""
+    lowered = name.lower()
+    if "tokenizer" in lowered and not any(word in lowered for word in _OF_MODELS):
+        return True
+    return any(word in lowered for word in _HOST_STATES)
 
 
 def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
