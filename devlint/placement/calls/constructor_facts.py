@@ -102,15 +102,14 @@ def _places_elsewhere(init: FunctionInfo) -> bool:
     """Whether the constructor moves something, but for what it puts where the module is: ``t.to(self.device)``."""
     if not init.places_itself:
         return False
-    moves = [
-        child for child in descend(init.node.body) if isinstance(child, cst.Attribute) and child.attr.value in PLACING
-    ]
-    there = [
-        child.func
-        for child in descend(init.node.body)
-        if isinstance(child, cst.Call) and len(child.args) == 1 and code_of(child.args[0].value) in _WHERE_IT_IS
-    ]
-    return any(not any(move is one for one in there) for move in moves)
+    parts = list(descend(init.node.body))
+    there = {
+        id(part.func)
+        for part in parts
+        if isinstance(part, cst.Call) and len(part.args) == 1 and code_of(part.args[0].value) in _WHERE_IT_IS
+    }
+    moves = (part for part in parts if isinstance(part, cst.Attribute) and part.attr.value in PLACING)
+    return any(id(move) not in there for move in moves)
 
 
 def _is_plain(value: Tensor) -> bool:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.calls.summaries import arguments_of, symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.domain.abstract_values import Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Self, Tensor
 from devlint.placement.domain.events import Called, Event, HostRead
 from devlint.placement.domain.handed_over import is_brought
 from devlint.placement.domain.lattice import SameAs, leaves
 from devlint.placement.state.host_reads import METHOD
+from devlint.placement.syntax.nodes import parameters_of
 from devlint.records import replace
 from devlint.source.dependency_parts import body_part
 
@@ -29,24 +30,22 @@ def read_as_handed(program: Program, method: FunctionInfo, event: Event) -> Even
     owner = method.owner
     if owner is None or method.is_static or not any(method.name in base.methods for base in owner.order[1:]):
         return event
-    places = leaves(event.value.device)
-    keys = {place.symbol.key if isinstance(place, SameAs) else "" for place in places}
-    for name, calls in _handed(program, owner, method).items():
-        call = next((call for call, value in calls if is_brought(value)), None)
-        if keys == {symbol_key(method, name)} and call is not None:
+    name = _parameter_read(method, event)
+    for call in _calls_in_bases(program, owner, method.name) if name is not None else ():
+        given = dict(arguments_of(method, call.call, Self(owner), program))
+        if name in given and is_brought(given[name]):
             # What has a method `numpy` is a tensor.
             value = Tensor(event.value.device, provenance=event.value.provenance)
             return replace(event, value=value, handed_over=call)
     return event
 
 
-def _handed(program: Program, owner: ClassInfo, method: FunctionInfo) -> dict[str, list[tuple[Called, Value]]]:
-    """By parameter: the calls of the step in methods of the bases, and what each of them gives."""
-    found: dict[str, list[tuple[Called, Value]]] = {}
-    for call in _calls_in_bases(program, owner, method.name):
-        for name, value in arguments_of(method, call.call, Self(owner), program):
-            found.setdefault(name, []).append((call, value))
-    return found
+def _parameter_read(method: FunctionInfo, event: HostRead) -> str | None:
+    """The parameter that what is read follows, in every arm."""
+    places = leaves(event.value.device)
+    keys = {place.symbol.key if isinstance(place, SameAs) else "" for place in places}
+    names = (parameter.name.value for parameter in parameters_of(method.header))
+    return next((name for name in names if keys == {symbol_key(method, name)}), None)
 
 
 def _calls_in_bases(program: Program, owner: ClassInfo, step: str) -> Iterator[Called]:

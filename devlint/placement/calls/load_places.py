@@ -20,24 +20,21 @@ if TYPE_CHECKING:
 def note_load(interp: Interpreter, site: CallSite) -> None:
     """Record the parameter of the current definition that ``torch.load`` is given as ``map_location``, if it is one."""
     given = site.argument("map_location", 1)
-    if given is not None:
+    if given is not None and _is_untouched(interp, given):
         _note(interp, given)
 
 
 def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite) -> None:
     """Record what a call of the project says of the places that its callee loads to."""
-    if not any(_tells(interp, *one) for one in _given(info, site)):
+    telling = [(name, given) for name, given in _given(info, site) if given is None or _is_untouched(interp, given)]
+    if not telling:
         return  # whatever it loads; to know that, all of it would be evaluated
     program = interp.program.holder(info)
     places = program.load_places_of(info) if program is not None else frozenset()
-    if not places:
-        return
-    for name, given in _given(info, site):
-        if name not in places:
-            continue
-        if given is not None:
+    for name, given in telling:
+        if name in places and given is not None:
             _note(interp, given)
-        else:
+        elif name in places:
             interp.note_left_out(node, name)
 
 
@@ -51,15 +48,9 @@ def _given(info: FunctionInfo, site: CallSite) -> Iterator[tuple[str, Argument |
             yield name, given
 
 
-def _tells(interp: Interpreter, name: str, given: Argument | None) -> bool:
-    """Whether something is recorded of an argument, or of one that is left out, if the callee loads to its place."""
-    return given is None or _is_untouched(interp, given)
-
-
 def _note(interp: Interpreter, given: Argument) -> None:
-    if _is_untouched(interp, given):
-        assert isinstance(given.node, cst.Name)
-        interp.load_places.add(given.node.value)
+    assert isinstance(given.node, cst.Name)
+    interp.load_places.add(given.node.value)
 
 
 def _is_untouched(interp: Interpreter, given: Argument) -> bool:

@@ -41,6 +41,7 @@ from devlint.placement.domain.lattice import (
     batch_of,
     is_accelerator,
     is_given,
+    is_of_parameter,
     is_set_as_device,
 )
 from devlint.placement.domain.provenance import StepKind, was_moved
@@ -216,7 +217,7 @@ def _is_an_argument(device: Device) -> bool:
     if isinstance(device, Choice) and device.guard.kind is GuardKind.IS_NONE:
         arms = (device.then, device.otherwise)
         return any(map(_is_an_argument, arms)) and all(arm == UNKNOWN or isinstance(arm, SameAs) for arm in arms)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+    return is_of_parameter(device)
 
 
 def _where_left_out(argument: Argument) -> Argument:

@@ -44,7 +44,6 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
-    Anchor,
     Choice,
     Device,
     Known,
@@ -52,6 +51,7 @@ from devlint.placement.domain.lattice import (
     Unknown,
     is_accelerator,
     is_given,
+    is_of_parameter,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, was_moved
@@ -227,7 +227,7 @@ def call_module(
 
 def _is_left_to_batches(interp: Interpreter, module: Module, inputs: list[Argument]) -> bool:
     """``self.model(self.attack(images))``: a model that came in, of what may be made of a batch that was moved."""
-    came_in = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
+    came_in = is_of_parameter(module.device)
     places = [operands.device_of_value(a.value) for a in inputs]
     # What is on the CPU, or where its batch came, in some arm is there for a model that is there as well.
     elsewhere = (place == UNKNOWN or is_given(place) or is_accelerator(place) for place in places)

@@ -38,6 +38,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Symbol,
     choose,
+    is_of_parameter,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.domain.symbols import HANDED_ON, module_symbol
@@ -381,7 +382,7 @@ def _place_of_several(container: Container) -> Device:
     devices = list(dict.fromkeys(value.device for value in placed if isinstance(value, (Tensor, Opaque))))
     if not devices or not all(isinstance(value, (Tensor, Opaque)) for value in placed):
         return UNKNOWN
-    given = all(isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER for device in devices)
+    given = all(is_of_parameter(device) for device in devices)
     return devices[0] if len(devices) == 1 or given else UNKNOWN
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
+from typing import TypeGuard
 
 from devlint.records import dataclass
 from devlint.semantics import Relation
@@ -336,6 +337,11 @@ def is_given(device: Device) -> bool:
 def is_of_module(device: Device | None) -> bool:
     """Whether it is where the module is that the code belongs to, wherever that was moved."""
     return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+
+
+def is_of_parameter(device: Device | None) -> TypeGuard[SameAs]:
+    """Whether it is where the caller put an argument."""
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
 
 
 def batch_of(device: Device | None) -> Symbol | None:

@@ -39,6 +39,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     SameAs,
     choose,
+    is_of_parameter,
     leaves,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind, beside, was_moved
@@ -255,9 +256,7 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
 
 def _came_in(value: Tensor | Opaque) -> bool:
     """Whether a value is where arguments are: computed of them, and moved nowhere."""
-    of_arguments = all(
-        isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER for leaf in leaves(value.device)
-    )
+    of_arguments = all(is_of_parameter(leaf) for leaf in leaves(value.device))
     return of_arguments and not was_moved(value.provenance)
 
 

@@ -20,6 +20,7 @@ from devlint.placement.domain.events import CallRefused, Created, DeviceMismatch
 from devlint.placement.domain.handed_over import hands_over
 from devlint.placement.domain.lattice import (
     CPU,
+    Choice,
     Decided,
     Device,
     Guard,
@@ -334,11 +335,11 @@ class Interpreter:
     @property
     def may_be_a_later_call(self) -> bool:
         """Whether a condition leads here that may tell the first call of a method from others: ``if self.count:``."""
-        return bool(self.arms) or any("self." in decided.guard.text for decided in self.state.left)
+        return bool(self.decided) or any("self." in decided.guard.text for decided in self.state.left)
 
     def relate(self, a: Device, b: Device) -> Relation:
         """:func:`domain.relate`, refined by the state: partly moved batches, and branches for the CPU."""
-        if self.may_be_a_later_call:
+        if (isinstance(a, Choice) or isinstance(b, Choice)) and self.may_be_a_later_call:
             a, b = in_later_calls(a), in_later_calls(b)
         a, b = placed(a, self.places), placed(b, self.places)
         moved = self._sibling_moved(a, b)

@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.semantics import Dim, Operation, library_models
@@ -55,6 +55,6 @@ def write(
 def _prepares(interp: Interpreter, frame: Opaque) -> bool:
     """Whether the object came to a function that belongs to no Module: such prepare data, which lies on the CPU."""
     device = frame.device
-    came_in = isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+    came_in = is_of_parameter(device)
     owner = interp.info.owner if interp.info is not None else None
     return came_in and (owner is None or not owner.is_module)

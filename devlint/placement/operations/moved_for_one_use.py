@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_given
+from devlint.placement.domain.lattice import CPU, Device, SameAs, is_accelerator, is_given, is_of_parameter
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations.operands import Bound, provenance_of
 from devlint.placement.syntax.nodes import code_of, descend, dotted
@@ -29,12 +29,11 @@ def note(
     ``mask.to(scores)`` is often written for the dtype. What a test of its device moves may be where it belongs, and of
     ``torch.zeros_like(x).to(device)`` the transfer is a habit.
     """
-    if not isinstance(receiver, Tensor) or not came_in(receiver.device) or interp.under_device_guard:
+    if not isinstance(receiver, Tensor) or not is_of_parameter(receiver.device) or interp.under_device_guard:
         return
     if named is not None and isinstance(named.value, Tensor):
         return
     device = receiver.device
-    assert isinstance(device, SameAs)
     whole = interp.state.values.get(device.symbol.name)
     is_tensor = isinstance(whole, Tensor) or (isinstance(whole, Opaque) and whole.tensorlike)
     elsewhere = target != device and (is_given(target) or is_accelerator(target))
@@ -55,10 +54,6 @@ def where_left(interp: Interpreter, operands: Sequence[Bound], devices: Sequence
     ]
     there = {device for b, device in zip(operands, devices, strict=True) if not _is_guessed(provenance_of(b.value))}
     return [CPU if target in there else device for target, device in zip(targets, devices, strict=True)]
-
-
-def came_in(device: Device) -> bool:
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
 
 
 def is_as_it_came(provenance: Provenance | None) -> bool:

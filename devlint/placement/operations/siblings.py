@@ -12,7 +12,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.declarations.evidence_conventions import names_a_batch, names_a_configuration
 from devlint.placement.domain.abstract_values import NOTHING, Container, DeviceName, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, batch_of
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, batch_of, is_of_parameter
 from devlint.placement.operations.operands import left_behind
 from devlint.placement.operations.results import shares_memory
 from devlint.placement.syntax.nodes import code_of, is_part_of_rows
@@ -45,7 +45,7 @@ def note_moved_part(interp: Interpreter, symbol: Symbol, target: Device) -> None
 
 def note_brought_to_host(interp: Interpreter, device: Device) -> None:
     """Record that something which is where an argument is was brought to the CPU."""
-    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+    if is_of_parameter(device):
         interp.state.brought_to_host |= {device.symbol.key}
 
 

@@ -20,7 +20,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, is_of_parameter, leaves
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import code_of, parameters_of
@@ -102,7 +102,7 @@ def _viewed(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque, in
 def _is_of_arrays(interp: Interpreter, value: Opaque) -> bool:
     """Whether an argument of unknown type may be an array: its function works with arrays, and names no torch."""
     leaf = value.device
-    argument = isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER and not was_moved(value.provenance)
+    argument = is_of_parameter(leaf) and not was_moved(value.provenance)
     return argument and interp.info is not None and works_with_arrays_alone(interp.info, interp.index.imports)
 
 

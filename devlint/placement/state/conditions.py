@@ -26,7 +26,7 @@ from devlint.placement.domain.abstract_values import (
     counts_devices,
 )
 from devlint.placement.domain.events import Tested
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol, is_of_parameter
 from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import (
@@ -189,7 +189,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
         return Condition(known=False)
     subject = None
     device: Device | None = getattr(value, "device", None)
-    of_argument = isinstance(value, Module) and isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+    of_argument = isinstance(value, Module) and is_of_parameter(device)
     if isinstance(device, SameAs) and (of_argument or isinstance(value, (Tensor, Opaque, DeviceName))):
         subject = device.symbol
     key = f"{subject.key} is None" if subject is not None and subject.anchor is Anchor.PARAMETER else None

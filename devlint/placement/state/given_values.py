@@ -25,6 +25,7 @@ from devlint.placement.domain.lattice import (
     Symbol,
     is_accelerator,
     is_device_by_name,
+    is_of_parameter,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
@@ -51,7 +52,7 @@ def follows_parameter_of(qualname: str, value: Value) -> bool:
 def is_handed_on(value: Value) -> bool:
     """Whether a tensor is wherever the caller's own arguments are."""
     places = leaves(value.device) if isinstance(value, (Tensor, Opaque)) else ()
-    return bool(places) and all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.PARAMETER for one in places)
+    return bool(places) and all(is_of_parameter(one) for one in places)
 
 
 def call_of(value: Value) -> int | None:

@@ -11,7 +11,16 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Module, Opaque, Value
 from devlint.placement.domain.events import Moved
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol, is_accelerator, is_set_as_device
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    SameAs,
+    Symbol,
+    is_accelerator,
+    is_of_parameter,
+    is_set_as_device,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.syntax.nodes import descend, string_value
 from devlint.records import replace
@@ -45,7 +54,7 @@ def where_methods_put_it(interp: Interpreter, info: ClassInfo, name: str, module
 
 def _comes_in(module: Module) -> bool:
     """Whether the constructor was handed the module, and keeps it as it came."""
-    given = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
+    given = is_of_parameter(module.device)
     return given and not was_moved(module.provenance)
 
 

@@ -19,7 +19,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Host, Module, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, SameAs, is_of_parameter, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.device_words import is_named_for_host
@@ -137,7 +137,7 @@ class HandedOut:
     def _followed(self, value: Value, scope: Scope) -> str:
         """The argument that a tensor is beside, where the caller says the place of that; else nothing."""
         device = value.device if isinstance(value, Tensor) else None
-        name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
+        name = device.symbol.name if is_of_parameter(device) else ""
         return name if name in self._given.get(scope.qualname, ()) else ""
 
     def host_read(self, event: HostRead) -> None:

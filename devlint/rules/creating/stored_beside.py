@@ -21,13 +21,12 @@ from devlint.placement.domain.abstract_values import Container, Opaque, Self, Te
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
-    Anchor,
     Device,
     GuardKind,
-    SameAs,
     describe,
     guards_of,
     is_of_module,
+    is_of_parameter,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind
@@ -149,7 +148,7 @@ def _is_of_a_step(event: Stored) -> bool:
     part, scope = _part_of(event.owner), event.scope
     if part is None or scope.setting is not Setting.METHOD or scope.role is Role.TEST:
         return False
-    return _came_in(part) and isinstance(part.device, SameAs) and part.device.symbol.anchor is Anchor.PARAMETER
+    return _came_in(part) and is_of_parameter(part.device)
 
 
 def _part_of(owner: Value | None) -> Opaque | Tensor | None:

@@ -75,7 +75,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Instance, Reference, Tensor
-from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, guards_of, leaves
+from devlint.placement.domain.lattice import CPU, GuardKind, SameAs, guards_of, is_of_parameter, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.records import dataclass
@@ -130,7 +130,7 @@ class CpuTensorInCollective(Rule):
         keys = {}
         for position, (name, value) in enumerate(event.arguments):
             device = device_of(value)
-            if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+            if is_of_parameter(device):
                 keys[f"{device.symbol.key}:{name}"] = position
         self._positions[event.scope.qualname] = keys
         return ()
@@ -259,7 +259,7 @@ def _parts(value: Value) -> tuple[Value, ...]:
 def _is_of_caller(value: Value) -> bool:
     """Whether it is an argument that is a tensor, where the caller placed it."""
     device = device_of(value) if isinstance(value, Tensor) else None
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+    return is_of_parameter(device)
 
 
 def _on_cpu(value: Value) -> Step | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence
 from devlint.placement.domain.abstract_values import Evidence, Tensor
-from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, GuardKind, is_of_parameter, leaves
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.state.host_reads import METHOD
 from devlint.source.role import Role
@@ -102,5 +102,5 @@ def _argument_of(value: object) -> str | None:
     """The name of the argument that a value follows."""
     device = getattr(value, "device", None)
     found = leaves(device) if device is not None else ()
-    names = (leaf.symbol.name for leaf in found if isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER)
+    names = (leaf.symbol.name for leaf in found if is_of_parameter(leaf))
     return next(names, None)

@@ -12,8 +12,8 @@ from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of, describe_operand, device_of, failing_code
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Tensor
-from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, describe
-from devlint.placement.operations.moved_for_one_use import came_in, is_as_it_came
+from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, describe, is_of_parameter
+from devlint.placement.operations.moved_for_one_use import is_as_it_came
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class MovedForOneUse:
 
     def moved(self, event: Moved) -> None:
         device = device_of(event.receiver)
-        if device is None or not came_in(device) or event.is_field or not isinstance(event.receiver, Tensor):
+        if not is_of_parameter(device) or event.is_field or not isinstance(event.receiver, Tensor):
             return
         if not event.moves or event.target in (CPU, UNKNOWN, device):
             return
@@ -40,7 +40,7 @@ class MovedForOneUse:
     def claim(self, event: DeviceMismatch) -> Iterator[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             device, there = device_of(mine.value), device_of(theirs.value)
-            if device is None or not isinstance(device, SameAs) or not is_as_it_came(provenance_of(mine.value)):
+            if not isinstance(device, SameAs) or not is_as_it_came(provenance_of(mine.value)):
                 continue
             key = _key(event, device)
             move = next((one for one in self._moves.get(key, ()) if one.target == there), None)
@@ -50,8 +50,7 @@ class MovedForOneUse:
                 return
 
 
-def _key(event: Moved | DeviceMismatch, device: object) -> _Key:
-    assert isinstance(device, SameAs)
+def _key(event: Moved | DeviceMismatch, device: SameAs) -> _Key:
     return event.scope.qualname, device.symbol.key
 
 

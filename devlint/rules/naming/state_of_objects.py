@@ -15,7 +15,7 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Truth
-from devlint.placement.domain.lattice import Anchor, SameAs, is_device_by_name
+from devlint.placement.domain.lattice import is_device_by_name, is_of_parameter
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
@@ -90,9 +90,7 @@ class StateOfObjects:
 def is_of_the_caller(value: Value) -> bool:
     """Whether it is a tensor that is where the caller of the method put it, or is computed of one."""
     device = getattr(value, "device", None)
-    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
-        return False
-    return not is_device_by_name(device) and provenance_of(value) is not None
+    return is_of_parameter(device) and not is_device_by_name(device) and provenance_of(value) is not None
 
 
 def _kept(value: Value) -> Step | None:

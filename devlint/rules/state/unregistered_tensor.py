@@ -107,6 +107,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     is_movable,
     is_of_module,
+    is_of_parameter,
     leaves,
     may_be_cpu,
 )
@@ -400,7 +401,7 @@ def _handed_in(value: Value) -> Step | None:
         return None
     stored = provenance.find(StepKind.STORED)
     given = provenance.first
-    by_caller = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.PARAMETER
+    by_caller = is_of_parameter(value.device)
     if stored is None or not by_caller or given.kind is not StepKind.GIVEN or stored.scope != given.scope:
         return None
     return stored if stored.scope.setting is Setting.CONSTRUCTION else None
