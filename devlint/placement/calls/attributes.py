@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import library_objects
-from devlint.placement.calls.own_attributes import as_decided, of_self, plain_tensor
+from devlint.placement.calls.own_attributes import of_self, plain_tensor
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -43,6 +43,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.operations import device_questions
 from devlint.placement.state import ranks
+from devlint.placement.state.decided_arms import as_decided
 from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import replace

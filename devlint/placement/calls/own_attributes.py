@@ -36,11 +36,8 @@ from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
-    Choice,
-    Device,
     Known,
     SameAs,
-    assume,
     is_given,
     is_set_as_device,
 )
@@ -210,16 +207,3 @@ def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Attr
 def _changes(info: ClassInfo, fact: AttributeFact) -> bool:
     """Whether objects of the class, or of the base that the fact is of, get another value after construction."""
     return fact.stores > 1 and bool(info.storing_later(fact.name))
-
-
-def as_decided(interp: Interpreter, value: Value) -> Value:
-    """An attribute that a switch of the constructor placed, under the outcome that this point of the method rests on.
-
-    ``if self.on_gpu: return x.cuda() + self.table`` (fixture `switches`).
-    """
-    if not isinstance(value, (Tensor, Opaque, Module, DeviceName)) or not isinstance(value.device, Choice):
-        return value
-    device: Device = value.device
-    for decided in (*interp.arms, *interp.state.left):
-        device = assume(device, decided.guard, decided.holds)
-    return replace(value, device=device)

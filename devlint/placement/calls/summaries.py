@@ -42,6 +42,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.domain.symbols import HANDED_ON, module_symbol
+from devlint.placement.state.decided_arms import as_decided
 from devlint.placement.state.devices import device_called
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 from devlint.records import replace
@@ -72,7 +73,7 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     for name, value in arguments_of(info, site, receiver, interp.program):
         substitution[symbol_key(info, name)] = value
         if counts:
-            interp.program.note_argument(symbol_key(info, name), value)
+            interp.program.note_argument(symbol_key(info, name), as_decided(interp, value))
     if counts:
         for given in site.arguments:
             _note_handed_on(interp, given.node, given.value)

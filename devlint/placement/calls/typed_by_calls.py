@@ -1,7 +1,8 @@
 """Arguments that a call shows to be tensors on another device than the CPU, where the callee alone does not tell.
 
 ``self.score(outputs, labels)`` after ``labels = labels.to(self.device)``: for ``score`` itself ``labels`` may be
-numbers, or on the CPU as what ``score`` makes of its own. The call decides, so that the callee is evaluated for it.
+numbers, or on the CPU as what ``score`` makes of its own, or its object keeps. The call decides, so that the callee is
+evaluated for it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from devlint.placement.calls import handed_on
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
-from devlint.placement.domain.events import Created, DeviceMismatch
+from devlint.placement.domain.events import Created, DeviceMismatch, Loaded
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
 from devlint.placement.domain.provenance import Provenance, was_moved
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.later_stores import is_bare_on_cpu
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -30,13 +32,16 @@ _TOLD = frozenset({Role.TENSOR, Role.LIKELY_TENSOR, Role.DEVICE, Role.MODULE})
 def typed_by_call(
     interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None
 ) -> Iterator[Provenance]:
-    """The arguments that are tensors elsewhere, and are none in particular for a callee that makes tensors bare."""
+    """The arguments that are tensors elsewhere, and are none in particular for the callee.
+
+    Asked of one that makes tensors bare, or reads such an attribute of its object.
+    """
     program = interp.program.holder(info)
     if interp.depth or interp.muted or interp.in_cpu_world or program is None:
         return
     given = arguments_of(info, site, receiver, interp.program)
     elsewhere = [(name, value) for name, value in given if _is_elsewhere(interp, value)]
-    if not elsewhere or not any(_makes_bare(event) for event in program.events_of(info)):
+    if not elsewhere or not any(_has_on_cpu(event) for event in program.events_of(info)):
         return
     if _tests_types(info):
         return
@@ -70,9 +75,11 @@ def _is_chosen(device: Device, moved: bool, in_module: bool) -> bool:
     return moved or is_device_by_name(device) or (in_module and device.symbol.anchor is Anchor.MODULE)
 
 
-def _makes_bare(event: object) -> bool:
-    value = event.value if isinstance(event, Created) else None
-    return isinstance(value, Tensor) and value.device == CPU and isinstance(event, Created) and event.named is None
+def _has_on_cpu(event: object) -> bool:
+    """A tensor that the callee makes bare, or an attribute of its object that was made so and stays on the CPU."""
+    if not isinstance(event, (Created, Loaded)) or not isinstance(event.value, Tensor) or event.value.device != CPU:
+        return False
+    return event.named is None if isinstance(event, Created) else is_bare_on_cpu(event.value)
 
 
 def meets(interp: Interpreter, event: DeviceMismatch, info: FunctionInfo, given: list[Provenance]) -> bool:

@@ -117,11 +117,32 @@ def _literally_named(node: cst.Call | cst.Subscript) -> tuple[cst.Name, str] | N
 
 
 def _is_kept_by_name(info: ClassInfo, name: str) -> bool:
-    """Whether some method hands the attribute's name on as a text: `self.register_memory("v", 0.0)`."""
+    """Whether some method hands the attribute's name on as a text: `self.register_memory("v", 0.0)`.
+
+    As the key of a dict the text names an item of that: `logged.update({"variance": self.variance.mean()})`.
+    """
     return any(
-        isinstance(child, cst.SimpleString) and string_value(child.value) == name
+        isinstance(child, cst.SimpleString) and id(child) not in keys and string_value(child.value) == name
         for one in info.order
         for method in one.methods.values()
         if name in method.own.mentioned or method.name == "__init__"
+        for keys in (_keys_of_dicts(method),)
         for child in descend(method.node.body)
     )
+
+
+def _keys_of_dicts(method: FunctionInfo) -> set[int]:
+    """The expressions that are keys: of a dict that is written out, or of an item that is read or stored."""
+    keys: set[int] = set()
+    for node in descend(method.node.body):
+        match node:
+            case cst.DictElement(key=key):
+                keys.add(id(key))
+            case cst.Subscript(value=read) if not _reaches_by_name(read):
+                keys.update(id(one.slice.value) for one in node.slice if isinstance(one.slice, cst.Index))
+    return keys
+
+
+def _reaches_by_name(node: cst.BaseExpression) -> bool:
+    """``self.__dict__["table"]`` reads the attribute itself, as does ``self._buffers["table"]``."""
+    return isinstance(node, cst.Attribute) and node.attr.value.startswith("_")

@@ -22,7 +22,7 @@ from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts, first_rounds
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import body_of, code_of, descend, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
 
@@ -35,6 +35,22 @@ def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
     interp.evaluate(node.value)
     if type(node.value) is cst.Call:
         forget_what_is_told_a_device(interp, node.value)
+        if _ends_the_process(interp, node.value):
+            interp.leave()
+
+
+def _ends_the_process(interp: Interpreter, call: cst.Call) -> bool:
+    """``sys.exit()`` raises; what comes after ``if not args.cuda: sys.exit()`` runs in the other arm."""
+    name = dotted(call.func) or ""
+    first, _, rest = name.partition(".")
+    if not rest and name in _BUILTIN_ENDS:
+        return name not in interp.index.imports and name not in interp.index.top_level
+    imported = interp.index.imports.get(first)
+    return imported is not None and (f"{imported}.{rest}" if rest else imported) in _ENDS
+
+
+_ENDS = frozenset({"sys.exit", "os._exit", "os.abort"})
+_BUILTIN_ENDS = frozenset({"exit", "quit"})
 
 
 def assignment(interp: Interpreter, node: cst.Assign) -> None:

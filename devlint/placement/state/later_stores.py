@@ -14,6 +14,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, GuardK
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import descend
 from devlint.records import replace
+from devlint.source.outline import PLACING
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -81,6 +82,10 @@ def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str], info: C
     match node:
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             return bool(elements) and all(_makes_a_value(element.value, imports, info) for element in elements)
+        case cst.ListComp(elt=made) | cst.DictComp(value=made):
+            return _makes_a_value(made, imports, info)
+        case cst.Dict(elements=elements):
+            return bool(elements) and all(_makes_a_value(element.value, imports, info) for element in elements)
         case cst.Call(func=cst.Attribute(value=cst.Name("self"), attr=cst.Name(made))):
             return info.method(made) is not None
         case cst.Subscript(value=cst.Call() as call):
@@ -110,7 +115,57 @@ def _calls_torch(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool:
 def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
     """The first of the later stores where every one is of the CPU's, or of None; else None."""
     values = [value for value in later_stores(interp, info, name) or () if value != NONE]
-    return values[0] if values and all(map(is_bare_on_cpu, values)) else None
+    if not values or not all(is_bare_on_cpu(_without_keys(value)) for value in values):
+        return None
+    if any(isinstance(value, Container) for value in values) and _is_filled_in(info, name):
+        return None
+    return values[0]
+
+
+def _without_keys(value: Value) -> Value:
+    """A dict as the list of its values: ``{name: torch.zeros(n) for name in names}``."""
+    return replace(value, keys=None) if isinstance(value, Container) and value.type == "dict" else value
+
+
+def _is_filled_in(info: ClassInfo, name: str) -> bool:
+    """Whether some method puts items into the container that are not what the operation on one of its own gives.
+
+    ``self.sums[key] = torch.add(self.sums[key], x)`` first meets the item that was there. What is put there by another
+    way, ``self.sums[key] = x``, or brought over, is wherever that is.
+    """
+    return any(_fills_in(method, name) for one in info.order for method in one.methods.values())
+
+
+def _fills_in(method: FunctionInfo, name: str) -> bool:
+    if name not in method.own.mentioned:
+        return False
+    calls = method.calls_of_attributes.get(name, ())
+    if any(isinstance(call.func, cst.Attribute) and call.func.attr.value in _FILLING for call in calls):
+        return True
+    for node in descend(method.node.body):
+        if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
+            targets = [one.target for one in node.targets] if isinstance(node, cst.Assign) else [node.target]
+            if any(_is_item(place, name) for target in targets for place in _places(target)):
+                parts = [part for part in (node.value, *descend(node.value)) if isinstance(part, cst.Attribute)]
+                if not any(_is_own(part, name) for part in parts) or any(part.attr.value in PLACING for part in parts):
+                    return True
+    return False
+
+
+_FILLING = frozenset({"append", "extend", "insert", "update", "setdefault"})
+
+
+def _places(target: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    unpacks = isinstance(target, (cst.Tuple, cst.List))
+    return tuple(element.value for element in target.elements) if unpacks else (target,)
+
+
+def _is_item(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Subscript) and _is_own(node.value, name)
+
+
+def _is_own(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.attr.value == name
 
 
 def stays_at(interp: Interpreter, info: ClassInfo, name: str, device: Device) -> bool:

@@ -1,7 +1,8 @@
 """Inputs that go where the machine has an accelerator, and a model that a caller placed: part of DEV302.
 
 A class or function gets a model and never moves it; what it hands to the model it sends to `cuda` because that is
-there. The model is where the caller put it, on the CPU or on another index.
+there. The model is where the caller put it, on the CPU or on another index. Where a caller in the file moves it on a
+condition only, `if args.gpu >= 0: model.cuda()`, it stays on the CPU for whoever asks for no accelerator.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import provenance_of
+from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName
+from devlint.placement.domain.lattice import CPU, Choice, GuardKind, describe, guards_of, is_accelerator, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
@@ -24,6 +26,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.domain.abstract_values import Module, Opaque
     from devlint.placement.domain.events import CallersModuleCalled, Moved, Stored
 
 
@@ -39,6 +42,8 @@ class ChosenForModels:
     """Names that definitions bind: what is bound outside of them is as well at hand for whoever places the model."""
     _chosen: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Transfers to the accelerator that the machine has, by the identity of their nodes."""
+    _asked_for: list[Draft] = field(default_factory=list)
+    """Inputs that go there in any case, for a model that a caller in the file moves if that is asked for."""
 
     def stored(self, event: Stored) -> None:
         if event.scope.qualname:
@@ -62,6 +67,10 @@ class ChosenForModels:
             if step is None or id(step.node) not in self._chosen:
                 continue
             name = code_of(event.module.node)
+            asked = _asked_for(event)
+            if asked is not None and operand.value.device == step.device and scope.role is not Role.TEST:
+                self._asked_for.append(_in_any_case(event, step, name, asked))
+                return
             came_in = provenance_of(event.module.value)
             first = (DraftStep(came_in.first.node, came_in.first.scope, f"`{name}` comes in here"),) if came_in else ()
             draft = Draft(
@@ -76,6 +85,10 @@ class ChosenForModels:
             self._drafts.append((name.rpartition(".")[2], draft))
             return
 
+    def where_asked_for(self) -> Iterator[Draft]:
+        """What a caller in sight contradicts, whatever else is known of the transfer: once for each of them."""
+        yield from {id(draft.node): draft for draft in self._asked_for}.values()
+
     def finish(self, told: frozenset[int]) -> Iterator[Draft]:
         """``told``: the nodes that another part of the rule speaks of."""
         seen = set(told)
@@ -89,3 +102,30 @@ def _sent(provenance: Provenance | None) -> Step | None:
     """The transfer that a value comes from as it is; what a model made of it is that model's affair."""
     step = provenance.step if provenance is not None else None
     return step if step is not None and step.kind is StepKind.MOVED else None
+
+
+def _asked_for(event: CallersModuleCalled) -> Module | Opaque | None:
+    """The model as a caller has it that moves it on a condition, and leaves it on the CPU otherwise.
+
+    Where the call here, or its input, depends on a condition as well, that may be the same one.
+    """
+    brought = event.brought
+    if brought is None or event.arms or not isinstance(brought.device, Choice):
+        return None
+    arms = leaves(brought.device)
+    asks = {guard.kind for guard in guards_of(brought.device)}
+    chosen = asks <= {GuardKind.PLAIN, GuardKind.ON_ACCELERATOR}
+    return brought if chosen and CPU in arms and any(map(is_accelerator, arms)) else None
+
+
+def _in_any_case(event: CallersModuleCalled, step: Step, name: str, brought: Module | Opaque) -> Draft:
+    steps = tuple(draft_step(one) for one in reversed(tuple(brought.provenance or ())))
+    return Draft(
+        node=step.node,
+        scope=step.scope,
+        message=f"{quoted(step.node, 'the input')} goes to the accelerator in any case, and `{name}`, which it is "
+        f"handed to, is on {describe(brought.device)}",
+        confidence=Confidence.MEDIUM,
+        trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
+        repair=Repair(Applicability.SUGGESTION, f"send it to `next({name}.parameters()).device`"),
+    )

@@ -11,7 +11,8 @@ another method of the class brings something to `self.device`. In a method of a 
 `device` that the method itself chooses by what the machine has, or that another file of the library chose for all while
 it was imported, `settings.device`; in a function of a library it finds the latter beside tensors that the function is
 handed and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
-and that the file never moves. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
+and that the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cuda()`, which the inputs do not
+ask. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
 something there, and in another public method asks nobody; and a function that moves one thing where the machine has an
 accelerator, and another one whatever it has. And `.cuda(device)` of a device that is the CPU on a machine without an
 accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device
@@ -214,9 +215,12 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
+        for draft in self._for_models.where_asked_for():
+            told.add(id(draft.node))
+            yield draft
         for definition, place, beside in self._told_beside():
             draft = beside or self._asked_elsewhere.draft_of(definition, place)
-            if draft is not None:
+            if draft is not None and id(draft.node) not in told:
                 told.add(id(draft.node))
                 yield draft
         yield from self._for_models.finish(frozenset(told))
