@@ -20,6 +20,7 @@ from devlint.placement.calls.module_inputs import (
 from devlint.placement.calls.module_results import as_returned
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
+from devlint.placement.calls.reads_of_callees import note_module_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
@@ -195,6 +196,7 @@ def call_module(
     if forward is not None:
         note_receiver(interp, module)
         call_with_values(interp, node, forward, site, module)
+        note_module_call(interp, node, forward, module, site)
         stayed = _left_on_cpu(interp, node, module, forward, site)
         if stayed is not None:
             return stayed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.summaries import Substitution, place_of, symbol_key
+from devlint.placement.calls.summaries import Substitution, arguments_of, place_of, symbol_key
 from devlint.placement.domain.abstract_values import Container, DeviceName, Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
 from devlint.placement.domain.lattice import UNKNOWN
@@ -52,7 +52,8 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
             )
         tensor = _tensor_of(value)
         # In its own file a tensor's read is judged where it stands; what is stated to be an array has no place there.
-        judged_here = read.scope.path != interp.scope.path or read.value.device == UNKNOWN
+        apart = read.scope.path != interp.scope.path or bool(read.argument)
+        judged_here = apart or read.value.device == UNKNOWN
         if tensor is not None and argument is not None and judged_here and not interp.in_cpu_world:
             interp.emit(
                 ReadInCallee(node, interp.scope, tensor, device, read, argument.node, code_of(node.func), interp.arms)
@@ -61,6 +62,20 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
 
 _READ = (Tensor, Opaque, Module, DeviceName, Container, Host)
 """What has a place of its own or of the caller's argument, or may be an array."""
+
+
+def note_module_call(
+    interp: Interpreter, node: cst.Call, forward: FunctionInfo, module: Module, site: CallSite
+) -> None:
+    """The same of a call of a module, for what its ``forward`` hands to torch where that wants a CPU tensor.
+
+    By numpy a ``forward`` reads where its inputs are, and it is judged there.
+    """
+    program = interp.program.holder(forward)
+    reads = program.host_reads_of(forward) if program is not None and interp.depth == 0 else {}
+    if any(read.argument for read in reads.values()):
+        given = arguments_of(forward, site, module, interp.program)
+        note_call(interp, node, forward, {symbol_key(forward, name): value for name, value in given}, site)
 
 
 def _is_switched_off(info: FunctionInfo, read: HostRead, handed: Substitution) -> bool:

@@ -29,6 +29,7 @@ from devlint.placement.calls.summaries import (
     substitute,
     symbol_key,
 )
+from devlint.placement.calls.thrown_away import note_thrown_away
 from devlint.placement.calls.told_devices import note_built_untold, note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -88,6 +89,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
             found = BOTTOM
         return stated_types.of_result(interp, info, site, found)
     note_call(interp, node, info, site)
+    note_thrown_away(interp, node, info, site, bound)
     reads_of_callees.note_call(interp, node, info, substitution, site)
     passed_on = handed_through(info, summary, substitution)
     if passed_on is not None:

@@ -481,11 +481,16 @@ class HostRead(Event):
     """A call in a method of a base class, which hands over what it has brought to a device."""
     calls: tuple[tuple[cst.CSTNode, Scope], ...] = ()
     """The calls that lead to the read from the function whose argument it reads, the outermost first."""
+    argument: str = ""
+    """The parameter of a function of torch which that wants on the CPU: the lengths of ``pack_padded_sequence``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadInCallee(Event):
-    """A call hands a tensor to a function of another file, which reads it by numpy; the node is the call."""
+    """A call hands a tensor to a function which reads it by numpy, or hands it on where torch wants a CPU tensor.
+
+    The node is the call. Reads by numpy are those of other files.
+    """
 
     value: Tensor | Opaque
     """The tensor, or one of several."""

@@ -57,6 +57,7 @@ from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.operations.moved_for_one_use import where_left
 from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.reads_of_arguments import note_cpu_argument
 from devlint.placement.state.streams import note_use, reads_data
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, Operand, Operation, Shape
@@ -412,7 +413,10 @@ def _report(
     offending, other = _sides(interp, met, clash)
     sides = (met, clash, offending, other, callee, callee_node)
     brings = any(came_with_what_was_brought(interp, device_of_value(b.value)) for b in operands)
-    interp.emit(DeviceMismatch(node, interp.scope, operation, *sides, arms=interp.arms, brings_to_host=brings))
+    event = DeviceMismatch(node, interp.scope, operation, *sides, arms=interp.arms, brings_to_host=brings)
+    interp.emit(event)
+    if offending.role in operation.cpu_arguments:
+        note_cpu_argument(interp, event)
     return offending
 
 

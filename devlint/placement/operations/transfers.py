@@ -369,18 +369,19 @@ def _note(
     if not target.moves:
         return
     if fate != Fate.USED:
-        _mark_discarded(interp, node, receiver, receiver_node, target)
+        mark_discarded(interp, node, receiver, receiver_node, target.device)
         return
     if method != "type_as":
         siblings.note_move(interp, receiver, receiver_node, target.device)
         moved_for_one_use.note(interp, receiver, receiver_node, target.device, target.named)
 
 
-def _mark_discarded(
-    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
+def mark_discarded(
+    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Device
 ) -> None:
+    """Note in the receiver's provenance that a transfer of it to ``target`` was lost."""
     path = path_of(receiver_node)
-    if path is None or relate(getattr(receiver, "device", UNKNOWN), target.device) is Relation.SAME:
+    if path is None or relate(getattr(receiver, "device", UNKNOWN), target) is Relation.SAME:
         return
     if isinstance(receiver, Tensor):
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
@@ -388,8 +389,8 @@ def _mark_discarded(
     elif isinstance(receiver, Opaque) and not _is_moved_in_place(receiver):
         # Of unknown type: it may have been moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)
-    elif isinstance(receiver, UnknownValue) and path in interp.uses.modules and target.device not in (CPU, UNKNOWN):
-        provenance = interp.step(StepKind.MOVED, node, target.device, code_of(node))
-        interp.state.values[path] = Module(target.device, provenance=provenance)
-    elif isinstance(receiver, UnknownValue) and not is_accelerator(target.device):
+    elif isinstance(receiver, UnknownValue) and path in interp.uses.modules and target not in (CPU, UNKNOWN):
+        provenance = interp.step(StepKind.MOVED, node, target, code_of(node))
+        interp.state.values[path] = Module(target, provenance=provenance)
+    elif isinstance(receiver, UnknownValue) and not is_accelerator(target):
         interp.state.values[path] = NOTHING

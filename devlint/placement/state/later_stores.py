@@ -156,8 +156,9 @@ _FILLING = frozenset({"append", "extend", "insert", "update", "setdefault"})
 
 
 def _places(target: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
-    unpacks = isinstance(target, (cst.Tuple, cst.List))
-    return tuple(element.value for element in target.elements) if unpacks else (target,)
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return tuple(element.value for element in target.elements)
+    return (target,)
 
 
 def _is_item(node: cst.BaseExpression, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads by numpy of what a definition was handed, in each of its calls: an effect that its callers can judge."""
+"""Reads by numpy, or by what torch does on the host, of what a definition was handed: its callers can judge them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
-from devlint.placement.domain.abstract_values import Constant, Host, Opaque, Value
+from devlint.placement.domain.abstract_values import Constant, Host, Opaque, Tensor, Value
+from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
-from devlint.placement.syntax.nodes import parameters_of
+from devlint.placement.domain.provenance import StepKind, was_moved
+from devlint.placement.syntax.nodes import code_of, parameters_of
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import HostRead
+    from devlint.placement.domain.events import DeviceMismatch
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -28,6 +30,37 @@ def note_read(interp: Interpreter, event: HostRead) -> None:
     key = key_of_parameter(interp, event.value.device)
     if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=switches(interp, event.arms)):
         interp.host_reads.setdefault(key, event)
+
+
+def note_cpu_argument(interp: Interpreter, event: DeviceMismatch) -> None:
+    """Record an argument that a function of torch wants on the CPU, where it is what the definition was handed.
+
+    Where it is asked for, ``if lengths is not None:``, a call that hands one over comes by.
+    """
+    offending = event.offending
+    value = offending.value
+    if not isinstance(value, (Tensor, Opaque)) or event.clash.other is not None:
+        return
+    key = key_of_parameter(interp, value.device) or _key_of_input(interp, value)
+    asked = tuple(arm for arm in event.arms if arm.guard.kind is not GuardKind.IS_NONE)
+    allowed = len(event.arms) - len(asked) + switches(interp, asked)
+    if key is None or not isinstance(event.node, cst.Call) or not is_in_each_call(interp, allowed):
+        return
+    reader, node = code_of(event.node.func), offending.node
+    expression = node if isinstance(node, cst.BaseExpression) else None
+    read = HostRead(event.node, interp.scope, reader, value, True, False, expression, asked, argument=offending.role)
+    interp.host_reads.setdefault(key, read)
+
+
+def _key_of_input(interp: Interpreter, value: Tensor | Opaque) -> str | None:
+    """The same of an input of ``forward``, which is where the module is: by where it came in."""
+    info, provenance = interp.info, value.provenance
+    if info is None or provenance is None or provenance.first.kind is not StepKind.GIVEN or was_moved(provenance):
+        return None
+    came_in = provenance.first
+    if not isinstance(came_in.node, cst.Param) or came_in.scope != interp.scope:
+        return None
+    return f"{info.qualname}:{info.key}:{came_in.node.name.value}"
 
 
 def note_read_of_array(interp: Interpreter, event: HostRead, expression: cst.Name) -> None:

@@ -4,7 +4,8 @@
 
 Finds accelerator tensors given to the arguments that must be on the CPU: the lengths of `pack_padded_sequence`, the
 tensor of positions of `tensor_split`, the tensors of functions without a CUDA kernel such as `torch.histogram`, and the
-others that the tables list.
+others that the tables list. A call is told of that hands what it brought to a device, or what its module computed, to a
+function or a module's `forward` which gives it to such an argument as it came.
 
 ## Why is this bad
 
@@ -66,7 +67,8 @@ The call raises.
 
 ## Known problems
 
-Lengths that a helper outside the file computes are not followed.
+Lengths that a helper outside the file computes are not followed. Nor are those that a callee hands on in some of its
+calls only.
 """
 
 from __future__ import annotations
@@ -88,13 +90,17 @@ from devlint.drafts.wording import (
     is_certain,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.lattice import CPU, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.reads_in_callees import draft_at_call, draft_of
 from devlint.rules.rule import Rule
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+    import libcst as cst
+
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, ReadInCallee
     from devlint.placement.domain.provenance import Provenance
 
 
@@ -104,6 +110,10 @@ class CpuOnlyArgument(Rule):
     severity = Severity.ERROR
     of_callers_tensors = True
     claims_before = ("DEV402",)  # accelerator-index-into-cpu
+
+    def __init__(self) -> None:
+        self._told: set[cst.CSTNode] = set()
+        """The calls inside of callees that were told of."""
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         offending = event.offending
@@ -123,6 +133,28 @@ class CpuOnlyArgument(Rule):
                 suffixed(offending.node, ".cpu()"),
             ),
         )
+
+    def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
+        """A call that hands over what is not on the CPU, which its callee asks of its callers."""
+        if not event.read.argument or event.callers_on_cpu:
+            return
+        draft = draft_of(event) or _draft_of_brought(event)
+        if draft is not None and event.read.node not in self._told:
+            self._told.add(event.read.node)
+            yield draft
+
+
+def _draft_of_brought(event: ReadInCallee) -> Draft | None:
+    """What the code at hand brings somewhere, wherever that is: nobody brings a tensor to the CPU by `t.to(d.device)`.
+
+    Lengths that came with a batch which was moved as a whole are where their callers say.
+    """
+    moved = event.value.provenance.find(StepKind.MOVED) if event.value.provenance is not None else None
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or moved is None:
+        return None
+    if moved.scope != event.scope or moved.device != event.device or not isinstance(event.device, SameAs):
+        return None
+    return draft_at_call(event, f"is on {describe(event.device)}", Severity.WARNING, Confidence.MEDIUM)
 
 
 def _reason(event: DeviceMismatch, offending: MismatchOperand) -> str:

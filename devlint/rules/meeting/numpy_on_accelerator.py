@@ -263,7 +263,7 @@ class NumpyOnAccelerator(Rule):
 
     def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
         # A function that reads what it is handed is one mistake, however often it is called.
-        if event.read.node in self._read_in_callees:
+        if event.read.node in self._read_in_callees or event.read.argument:
             return
         draft = draft_of(event)
         if draft is None:

@@ -69,13 +69,14 @@ def draft_at_call(
 ) -> Draft:
     """The finding at a call. ``where`` its argument is, and what ``also`` shows that."""
     given, read = event.expression, event.read
+    what = f"reads its `{read.argument}` on the CPU" if read.argument else "reads host memory"
     steps = tuple(draft_step(step) for step in reversed(tuple(event.value.provenance or ())))
     return Draft(
         node=given,
         scope=event.scope,
         severity=severity,
         message=f"{quoted(given, 'the tensor')} {where}; "
-        f"`{event.callee}` hands it to `{read.reader}`, which reads host memory and raises",
+        f"`{event.callee}` hands it to `{read.reader}`, which {what} and raises",
         confidence=confidence,
         trace=(
             *steps,

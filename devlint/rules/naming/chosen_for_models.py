@@ -68,7 +68,11 @@ class ChosenForModels:
                 continue
             name = code_of(event.module.node)
             asked = _asked_for(event)
-            if asked is not None and operand.value.device == step.device and scope.role is not Role.TEST:
+            if (
+                asked is not None
+                and getattr(operand.value, "device", None) == step.device
+                and scope.role is not Role.TEST
+            ):
                 self._asked_for.append(_in_any_case(event, step, name, asked))
                 return
             came_in = provenance_of(event.module.value)

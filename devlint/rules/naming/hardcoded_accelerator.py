@@ -215,9 +215,9 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
-        for draft in self._for_models.where_asked_for():
-            told.add(id(draft.node))
-            yield draft
+        for contradicted in self._for_models.where_asked_for():
+            told.add(id(contradicted.node))
+            yield contradicted
         for definition, place, beside in self._told_beside():
             draft = beside or self._asked_elsewhere.draft_of(definition, place)
             if draft is not None and id(draft.node) not in told:
