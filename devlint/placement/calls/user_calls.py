@@ -215,7 +215,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         _note_modules(interp, info, init, site)
     if info.is_module:
         device = interp.state.factory_device
-        if site.keyword("device") is not None or site.unpacks:
+        if site.keyword("device") is not None or (site.unpacks and _may_be_told_a_device(init)):
             device = UNKNOWN
         if device == CPU and init is not None and (init.places_itself or _follows_arguments(interp, info, init, site)):
             device = UNKNOWN
@@ -230,6 +230,19 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(interp, info, site))
+
+
+def _may_be_told_a_device(init: FunctionInfo | None) -> bool:
+    """Whether what a call unpacks may say where the object is built: ``Net(**config)``."""
+    if init is None or not isinstance(init.header, cst.FunctionDef):
+        return True
+    declared = init.header.params
+    if declared.star_kwarg is not None or isinstance(declared.star_arg, cst.Param):
+        return True
+    names = (
+        parameter.name.value for parameter in (*declared.posonly_params, *declared.params, *declared.kwonly_params)
+    )
+    return any("device" in name or "cuda" in name or "gpu" in name for name in names)
 
 
 def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> None:

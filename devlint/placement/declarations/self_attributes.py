@@ -125,6 +125,25 @@ def _item(assigned: cst.BaseExpression | None, place: int) -> cst.BaseExpression
     return None
 
 
+def filled_attributes(node: FunctionNode) -> frozenset[str]:
+    """The attributes of ``self`` of which a method assigns items: ``self.sums[key] = x``."""
+    first = node.params.params[:1]
+    targets = (
+        place.value if isinstance(place, cst.BaseElement) else place
+        for child in inner_nodes(node)
+        if type(child) is cst.Assign
+        for one in child.targets
+        for place in (one.target.elements if isinstance(one.target, (cst.Tuple, cst.List)) else (one.target,))
+    )
+    held = (target.value for target in targets if isinstance(target, cst.Subscript))
+    me = first[0].name.value if first else ""
+    return frozenset(one.attr.value for one in held if isinstance(one, cst.Attribute) and _is_name(one.value, me))
+
+
+def _is_name(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
 _ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})
 
 

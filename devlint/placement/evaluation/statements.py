@@ -15,6 +15,7 @@ from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returne
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
+from devlint.placement.evaluation.filled_attributes import load_filled
 from devlint.placement.evaluation.replaced_items import settle_replaced_items
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.siblings import forget_what_is_told_a_device
@@ -209,6 +210,7 @@ def _loop(
     A value that the body changes is a choice between the first iteration and later ones, if there are any. The state
     after the loop is that at the end of its body: a loop that does not run proves nothing.
     """
+    load_filled(interp)
     before = interp.state
     key = f"{interp.scope.qualname}:first iteration@{id(node)}"
     first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
