@@ -222,6 +222,8 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         holds_state = _holds_state(interp, callee)
         if holds_state is None and init is not None and builds_state_by_default(interp, init, site):
             holds_state = True
+        if holds_state is None and init is not None and _keeps_state_of_arguments(interp, init, site):
+            holds_state = True
         provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
         made = Module(device, "", info, provenance, holds_state=holds_state)
         for one in info.order:
@@ -230,6 +232,15 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(interp, info, site))
+
+
+def _keeps_state_of_arguments(interp: Interpreter, init: FunctionInfo, site: CallSite) -> bool:
+    """Whether a constructor keeps a module with state that it is handed: ``Segmenter(encoder, decoder)``."""
+    stored = {
+        value.value for values in init.stored_expressions.values() for value in values if isinstance(value, cst.Name)
+    }
+    given = arguments_of(init, site, Module(UNKNOWN), interp.program) if stored else ()
+    return any(name in stored and isinstance(value, Module) and value.holds_state is True for name, value in given)
 
 
 def _may_be_told_a_device(init: FunctionInfo | None) -> bool:

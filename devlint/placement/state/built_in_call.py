@@ -1,4 +1,4 @@
-"""Modules that a definition constructs and calls itself: only its own transfers can have moved them."""
+"""Modules that a definition constructs, itself or by a function, and calls: only its own transfers move them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Module
+from devlint.placement.domain.abstract_values import Function, Module
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -24,12 +24,16 @@ def built_here(
 ) -> bool:
     """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved.
 
-    One that the caller made for this very call counts as made here. ``handed_to`` is a call that may have it.
+    One that the caller made for this very call counts as made here, and so does one that a function of the project
+    makes, moves nowhere and gives back: ``model = load_model(path)``. ``handed_to`` is a call that may have it.
     """
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.provenance.step if module.provenance is not None else None
-    if step is None or step.kind is not StepKind.MADE or interp.in_cpu_world:
+    if step is None or interp.in_cpu_world:
+        return False
+    given_back = step.kind is StepKind.RETURNED and step.scope == interp.scope and _is_of_makers(interp, module)
+    if step.kind is not StepKind.MADE and not given_back:
         return False
     if step.scope != interp.scope and not any(step is given for given in interp.handed_modules):
         return False
@@ -41,6 +45,20 @@ def built_here(
         return False
     path = path_of(node)
     return path is None or not (_has_parts_elsewhere(interp, path) or hands_on(interp.info.node, path, handed_to))
+
+
+def _is_of_makers(interp: Interpreter, module: Module) -> bool:
+    """Whether functions alone have given it back since it was made, and the one that is called here moves nothing."""
+    steps = list(module.provenance or ())
+    returned = [step for step in steps if step.kind is StepKind.RETURNED]
+    made = steps[len(returned)] if len(steps) > len(returned) else None
+    if made is None or made.kind is not StepKind.MADE or steps[: len(returned)] != returned:
+        return False
+    call = returned[0].node
+    if made.scope.class_name is not None or any(step.scope.class_name is not None for step in returned[1:]):
+        return False
+    maker = interp.evaluate_quietly(call.func) if isinstance(call, cst.Call) else None
+    return isinstance(maker, Function) and maker.receiver is None and not maker.info.places_itself
 
 
 def _stays(child: object) -> bool:
