@@ -35,6 +35,7 @@ REVEALED: dict[tuple[str, str], str] = {
     ("DEV306", "DEV301"): "what is chosen in the body has the index that it had",
     ("DEV306", "DEV302"): "what is chosen in the body is named there",
     ("DEV403", "DEV101"): "what numpy gives back is on the CPU, and now the input need not be",
+    ("DEV405", "DEV302"): "a model that goes where its inputs are names the accelerator that they were put on",
     ("DEV405", "DEV301"): "the index that the other operand has is written a second time",
     ("DEV501", "DEV101"): "once what is kept moves along, what a base class makes beside it stands alone",
     ("DEV603", "DEV301"): "the index that the tensor has is written a second time",

@@ -20,7 +20,8 @@ def load_filled(interp: Interpreter) -> None:
     info = interp.info
     if info is None or info.owner is None or info.linkage is None or not isinstance(info.node, cst.FunctionDef):
         return
-    filled = info.linkage.query(("filled attributes", info.key), partial(filled_attributes, info.node), frozenset())
+    none: frozenset[str] = frozenset()
+    filled = info.linkage.query(("filled attributes", info.key), partial(filled_attributes, info.node), none)
     if not filled:
         return
     me = parameters_of(info.header)[0].name.value

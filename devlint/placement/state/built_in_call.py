@@ -24,15 +24,16 @@ def built_here(
 ) -> bool:
     """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved.
 
-    One that the caller made for this very call counts as made here, and so does one that a function of the project
-    makes, moves nowhere and gives back: ``model = load_model(path)``. ``handed_to`` is a call that may have it.
+    One that the caller made for this very call counts as made here. ``handed_to`` is a call that may have it: for that
+    one counts as well that a function of the project makes, moves nowhere and gives back, ``model = load_model(path)``.
     """
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.provenance.step if module.provenance is not None else None
     if step is None or interp.in_cpu_world:
         return False
-    given_back = step.kind is StepKind.RETURNED and step.scope == interp.scope and _is_of_makers(interp, module)
+    returned = handed_to is not None and step.kind is StepKind.RETURNED and step.scope == interp.scope
+    given_back = returned and _is_of_makers(interp, module)
     if step.kind is not StepKind.MADE and not given_back:
         return False
     if step.scope != interp.scope and not any(step is given for given in interp.handed_modules):

@@ -282,11 +282,12 @@ def test_a_module_that_names_devices_in_its_constructor_may_be_anywhere() -> Non
     def f(options):
         a = Net("cuda")
         b = Plain()
-        c = Plain(**options)
+        c = Net(**options)
         d = Plain(device="cuda")
+        e = Plain(**options)
     """
-    assert [device(program, name) for name in "abcd"] == [
-        "an unknown device", "cpu", "an unknown device", "an unknown device",
+    assert [device(program, name) for name in "abcde"] == [
+        "an unknown device", "cpu", "an unknown device", "an unknown device", "cpu",
     ]  # fmt: skip
 
 
