@@ -129,7 +129,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
+    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301", "DEV311")
     wakes_at = any_of(
         device_named=always,
         moved=always,
@@ -159,6 +159,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts.begun(event)
         self._in_methods.begun(event)
         self._by_default.begun(event)
+        self._by_functions.begun(event)
         return super().begun(event)
 
     def stored(self, event: Stored) -> Iterable[Draft]:

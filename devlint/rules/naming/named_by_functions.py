@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from devlint.drafts.changes import Change
     from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Called, Created, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, Stored
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition, Place
 
@@ -48,6 +48,14 @@ class NamedByFunctions:
     _asked: dict[str, _Asked] = field(default_factory=dict)
     """By call, in the source's words: where it is used first."""
 
+    _functions: set[int] = field(default_factory=set)
+    """Calls of functions, by the identity of their nodes: a method, `x.get_device()`, speaks of its object."""
+    _own: set[str] = field(default_factory=set)
+    """What the file defines itself, where one place may well be for something else than the others."""
+
+    def begun(self, event: Begun) -> None:
+        self._own.add(event.scope.qualname)
+
     def created(self, event: Created) -> None:
         if event.named is not None:
             self._note(event.scope, event.named.node, event.named.value)
@@ -57,6 +65,8 @@ class NamedByFunctions:
             self._note(event.scope, event.named.node, event.named.value)
 
     def called(self, event: Called) -> None:
+        if not event.name.startswith((".", "torch.")) and _FUNCTION.search(event.name.rpartition(".")[2]) is not None:
+            self._functions.add(id(event.call.node))
         told = event.call.keyword("device")
         if told is not None:
             self._note(event.scope, told.node, told.value)
@@ -69,11 +79,9 @@ class NamedByFunctions:
     def _note(self, scope: Scope, node: cst.CSTNode, value: Value) -> None:
         import libcst as cst
 
-        if not isinstance(node, cst.Call) or node.args:
+        if not isinstance(node, cst.Call) or node.args or id(node) not in self._functions:
             return
-        name = dotted(node.func) or ""
-        last = name.rpartition(".")[2]
-        if name.startswith(("torch.", "self.")) or _FUNCTION.search(last) is None or _OF_OTHERS.search(last):
+        if _OF_OTHERS.search((dotted(node.func) or "").rpartition(".")[2]):
             return
         if isinstance(value, DeviceName) and is_current(value.device) and not value.chosen_by_probe:
             return  # it names the accelerator itself
@@ -83,11 +91,11 @@ class NamedByFunctions:
         decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
         if decided or definition.tests_device or place.sink == Sink.DEVICE_TYPE or place.scope.role not in _ROLES:
             return None
-        if not self._asked or any(node == id(place.node) for node, _ in definition.filled_in):
+        found = [one for one in self._asked.items() if one[0].partition("(")[0] not in self._own]
+        if not found or any(node == id(place.node) for node, _ in definition.filled_in):
             return None
         # What the definition itself asks says more than what another one does.
-        here = (one for one in self._asked.items() if one[1].scope == place.scope)
-        spelled, asked = next(here, next(iter(self._asked.items())))
+        spelled, asked = next((one for one in found if one[1].scope == place.scope), found[0])
         changes: tuple[Change, ...] = (Replace(place.node, spelled),)
         if place.sink == Sink.TRANSFER:
             changes = named_instead(place.move, spelled) if place.move is not None else ()

@@ -164,7 +164,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         # A switch may be there for those who have one, `if self.timing:`, and a helper's callers may ask.
         if is_private(scope.qualname) or not all(_only_measures(event, definition) for event in needing):
             return None
-        return next((one for one in candidates_of(definition.begun, definition.moved) if not one.is_device), None)
+        at_hand = candidates_of(definition.begun, definition.moved)
+        return next((one for one in at_hand if not (one.is_device or one.is_tensor)), None)
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
