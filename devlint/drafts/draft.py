@@ -55,6 +55,7 @@ class Premise(Enum):
     """What a draft takes for granted of the package around its file (:mod:`devlint.rules.host_package` looks)."""
 
     ASKS = "the package asks whether there is an accelerator"
+    GOES_ON_WITHOUT = "a file of the package asks whether there is an accelerator, and works without"
     SEVERAL_MACHINES = "the package does not start its processes on one machine"
     CURRENT_LEFT_ALONE = "the package sets no accelerator as the current one"
     CALLERS_CHOOSE = "the package is not made for the accelerator that its processes set as the current one"

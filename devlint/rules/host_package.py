@@ -74,6 +74,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
     match draft.premise:
         case Premise.ASKS:
             return _where_asked(draft, data, project, file)
+        case Premise.GOES_ON_WITHOUT:
+            goes_on = has_sign(data, ASKS) or _elsewhere(WORKS_WITHOUT, project, file)
+            return draft if goes_on and not _is_made_for_one(draft, data) else None
         case Premise.SEVERAL_MACHINES:
             return _over_machines(draft, project, file)
         case Premise.FORKS:
@@ -124,7 +127,7 @@ def _where_asked(draft: Draft, data: bytes, project: WorkspaceView | None, file:
     Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
     and a file that is made for machines with an accelerator need not ask: by what it imports, or by its name.
     """
-    if has_sign(data, MADE_FOR_ONE) or is_named_for_accelerator(draft.scope.path):
+    if _is_made_for_one(draft, data):
         return None
     if has_sign(data, ASKS):
         return draft
@@ -133,6 +136,10 @@ def _where_asked(draft: Draft, data: bytes, project: WorkspaceView | None, file:
         return None
     # What a file does while it is imported it does before anybody can ask.
     return replace(draft, confidence=Confidence.LOW) if draft.scope.qualname else draft
+
+
+def _is_made_for_one(draft: Draft, data: bytes) -> bool:
+    return has_sign(data, MADE_FOR_ONE) or is_named_for_accelerator(draft.scope.path)
 
 
 def _elsewhere(sign: str, project: WorkspaceView | None, file: Path | None) -> bool:

@@ -70,3 +70,25 @@ def test_a_script_asks_itself(tmp_path: Path) -> None:
 def test_a_script_that_asks_at_one_place_asks_at_others(tmp_path: Path) -> None:
     main = "\n\nif __name__ == '__main__':\n    load('model.pt')\n"
     assert _found(tmp_path, run=ASKING + LOADING + main) == [("pkg/run.py", Confidence.LOW)]
+
+
+MEASURING = """\
+import torch
+
+
+def measured(model: torch.nn.Module, x: torch.Tensor):
+    y = model(x)
+    torch.cuda.synchronize()
+    return y
+"""
+
+
+def test_what_is_measured_in_a_package_that_works_without_says_itself_where_it_is(tmp_path: Path) -> None:
+    assert _found(tmp_path, measuring=MEASURING, devices=ASKING) == [("pkg/measuring.py", Confidence.MEDIUM)]
+
+
+@pytest.mark.parametrize(
+    "beside", ["", "import torch\n\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n"]
+)
+def test_what_is_measured_in_a_package_that_needs_an_accelerator(tmp_path: Path, beside: str) -> None:
+    assert _found(tmp_path, measuring=MEASURING, devices=beside) == []

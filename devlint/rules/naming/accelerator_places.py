@@ -17,6 +17,7 @@ from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import named_instead
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
 from devlint.rules.naming.switches import switches_in
+from devlint.rules.naming.ways_out import leaves_without
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -140,8 +141,11 @@ def draft_of(
         and not (candidate.chosen and (place.in_one_arm or place.sink == Sink.DEVICE_TYPE or candidate.name in handed))
     ]
     if place.where_available:
-        # What the machine has says nothing of where this module is (fixture `where_available`).
-        candidates = [candidate for candidate in candidates if candidate.name == "self"]
+        # What the machine has says nothing of where this module is, or what a function is handed and does not move
+        # (fixture `where_available`).
+        function = place.scope.setting is Setting.FUNCTION
+        follows = not function or not _is_for_accelerators(definition, handed)
+        candidates = [c for c in candidates if follows and (c.is_tensor if function else c.name == "self")]
     elif place.in_place:
         # Where a module goes is a choice, unless the definition itself goes elsewhere with other things.
         reached = {one.name for one in definition.in_use}
@@ -170,6 +174,14 @@ def draft_of(
     )
 
 
+def _is_for_accelerators(definition: Definition, handed: set[str]) -> bool:
+    """Whether it refuses to run without one, or moves what it computes with there: a module, or what it is handed."""
+    if definition.begun is not None and leaves_without(definition.begun.node):
+        return True
+    roots = ((re.split(r"\W", text, maxsplit=1)[0], of_module) for text, of_module in definition.moved)
+    return any(of_module or root in handed for root, of_module in roots)
+
+
 def _comes_later(candidate: Candidate, definition: Definition, place: Place) -> bool:
     """Whether the definition binds the name only behind the place: there is nothing to ask yet."""
     root = candidate.name.partition(".")[0]
@@ -183,7 +195,9 @@ _WAITS_ON_CPU = re.compile(r"(?:^|[_.\s])cpu(?:_|$)|offload")
 def _confidence(definition: Definition, place: Place, best: Candidate) -> Confidence:
     if place.where_available:
         return Confidence.LOW if definition.tests_place else Confidence.MEDIUM
-    tests = definition.tests_place if best.in_use else definition.tests_device
+    # `dtype = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor` asks for nobody's place.
+    by_type = place.move is not None and place.move.method == "type"
+    tests = definition.tests_place if best.in_use or by_type else definition.tests_device
     # What no condition decides runs whatever was asked, `if device.type == "cuda": model.half()`.
     tests = tests and not best.chosen
     # Where a module goes is the caller's choice, who may name another device than the one that is filled in for none.
@@ -195,7 +209,8 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     if place.scope.role is not Role.LIBRARY:
         # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.
         of_model = place.scope.setting is Setting.FORWARD and best.is_tensor
-        chosen = place.scope.role is not Role.SCRIPT or not (best.in_use or of_model)
+        reached = best.in_use or (best.is_device and any(one.name == best.name for one in definition.in_use))
+        chosen = place.scope.role is not Role.SCRIPT or not (reached or of_model)
         return Confidence.LOW if chosen else Confidence.MEDIUM
     if place.of_module and not best.is_device:
         # Where a module goes is a choice, and nothing says that the others are to follow.

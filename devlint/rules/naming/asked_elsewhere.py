@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.abstract_values import Module
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import GuardKind
+from devlint.placement.domain.scope import Setting
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.ways_out import leaves_without, untried
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Moved
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, Moved
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition, Place
 
@@ -32,8 +36,16 @@ class AskedElsewhere:
     _asked: dict[str, tuple[Moved, str]] = field(default_factory=dict)
     """By class: the first move under an attribute that says whether the accelerator is used, and that attribute."""
 
+    _models: dict[tuple[str, str], Moved] = field(default_factory=dict)
+    """By class, and name in the source's words: the first move of a module under a test for an accelerator."""
+
+    _bodies: dict[Scope, cst.CSTNode] = field(default_factory=dict)
+
     _asked_here: dict[Scope, Moved] = field(default_factory=dict)
     """By definition: the first move under a test for an accelerator."""
+
+    def begun(self, event: Begun) -> None:
+        self._bodies[event.scope] = event.node
 
     def moved(self, event: Moved) -> None:
         owner = event.scope.class_name
@@ -41,6 +53,9 @@ class AskedElsewhere:
             return
         if event.guarded and event.named is None:
             self._asked_here.setdefault(event.scope, event)
+            if isinstance(event.receiver, Module):
+                kept = event.receiver_text.startswith("self.")
+                self._models.setdefault(((owner or "") if kept else "", event.receiver_text), event)
         if owner is None:
             return
         # `if self.use_cuda:`; a longer condition may be about other things as well.
@@ -51,7 +66,11 @@ class AskedElsewhere:
 
     def draft_of(self, definition: Definition, place: Place) -> Draft | None:
         """Of a move that nobody asks about, where the definition asks about others, or another method does."""
-        return self._unlike_others_here(definition, place) or self._unlike_other_methods(place)
+        return (
+            self._unlike_others_here(definition, place)
+            or self._unlike_other_methods(place)
+            or self._unlike_the_model(definition, place)
+        )
 
     def _unlike_others_here(self, definition: Definition, place: Place) -> Draft | None:
         """``self.target = Net().cuda()``, and then ``if torch.cuda.is_available(): self.net.cuda()``."""
@@ -65,15 +84,25 @@ class AskedElsewhere:
         body = definition.begun.node
         if leaves_without(body) or id(place.node) not in untried(body):
             return None
-        return Draft(
-            node=place.node,
-            scope=place.scope,
-            message=f"{quoted(place.node, f'`{place.text}`')} needs an accelerator on every machine, and "
-            f"`{asked.receiver_text}` goes there only where there is one",
-            confidence=Confidence.MEDIUM,
-            trace=(DraftStep(asked.node, asked.scope, "only where there is an accelerator"),),
-            repair=Repair(Applicability.SUGGESTION, "ask here as well, or choose a device once and move all to it"),
-        )
+        return _unlike(asked, place, "ask here as well, or choose a device once and move all to it")
+
+    def _unlike_the_model(self, definition: Definition, place: Place) -> Draft | None:
+        """``data.cuda()`` in a function that is handed ``model``, which main brings there ``if args.gpu >= 0:``."""
+        if place.move is None or place.sink != Sink.TRANSFER or place.of_module or place.scope.role not in _ROLES:
+            return None
+        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        if decided or definition.begun is None or definition.tests_device or _is_helper(place.scope):
+            return None
+        own = place.scope.class_name
+        handed = [("", name) for name, _ in definition.begun.arguments]
+        kept = [key for key in self._models if key[0] and key[0] == own and place.scope.setting is Setting.METHOD]
+        asked = next((self._models[key] for key in (*handed, *kept) if key in self._models), None)
+        if asked is None or asked.scope == place.scope or id(place.node) not in untried(definition.begun.node):
+            return None
+        bodies = (definition.begun.node, self._bodies.get(asked.scope))
+        if any(leaves_without(body) for body in bodies if body is not None):
+            return None
+        return _unlike(asked, place, "ask here as well, or bring it to where the model is")
 
     def _unlike_other_methods(self, place: Place) -> Draft | None:
         """In another method that callers may call in any state of the object."""
@@ -92,6 +121,18 @@ class AskedElsewhere:
             trace=(DraftStep(move.node, move.scope, f"only if `{flag}` holds"),),
             repair=Repair(Applicability.SUGGESTION, f"ask `{flag}` here as well, or keep a device and move there"),
         )
+
+
+def _unlike(asked: Moved, place: Place, instead: str) -> Draft:
+    return Draft(
+        node=place.node,
+        scope=place.scope,
+        message=f"{quoted(place.node, f'`{place.text}`')} needs an accelerator on every machine, and "
+        f"`{asked.receiver_text}` goes there only where there is one",
+        confidence=Confidence.MEDIUM,
+        trace=(DraftStep(asked.node, asked.scope, "only where there is an accelerator"),),
+        repair=Repair(Applicability.SUGGESTION, instead),
+    )
 
 
 def _is_flag(text: str) -> bool:

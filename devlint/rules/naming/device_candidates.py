@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.known_classes import kind_of_base
-from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known, SameAs, is_device_by_name, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes
-from devlint.records import dataclass
+from devlint.records import dataclass, replace
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -41,6 +41,8 @@ class Candidate:
     """A name for what the machine has or the options say, to which the definition itself brings something."""
     numbered: bool = False
     """That is one accelerator of several by its number."""
+    falls_back: bool = False
+    """What the machine has chose it, so that it may be the CPU."""
 
 
 def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
@@ -75,9 +77,10 @@ def in_use(event: Moved | Created) -> Candidate | None:
     return _said_by(event.named, device, event.node)
 
 
-def loaded_to(event: Called) -> Candidate | None:
-    """The same of ``torch.load(path, map_location=device)``."""
-    named = event.call.argument("map_location", 1) if event.name == "torch.load" else None
+def told_to(event: Called) -> Candidate | None:
+    """The same of ``torch.load(path, map_location=device)``, and of what any callee is told, ``device=self.device``."""
+    loads = event.name == "torch.load"
+    named = event.call.argument("map_location", 1) if loads else event.call.keyword("device")
     return _said_by(named, getattr(named.value, "device", UNKNOWN), event.node) if named is not None else None
 
 
@@ -90,7 +93,10 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
         numbered = any(map(_is_numbered, leaves(named.value.device)))
         told = chosen or numbered or any(map(is_device_by_name, leaves(named.value.device)))
         found = Candidate(name, name, is_device=True, node=node, in_use=True, chosen=True, numbered=numbered)
-        return found if told else None
+        return replace(found, falls_back=chosen) if told else None
+    if named is not None and (key := _key_of_options(named.node)) and not isinstance(named.value, (Tensor, Constant)):
+        spelled = code_of(named.node)
+        return None if _AWAY.search(key) else Candidate(spelled, spelled, is_device=True, node=node, in_use=True)
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
     spelled = code_of(named.node)
@@ -100,7 +106,18 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     kept = isinstance(named.node.value, cst.Name) and named.node.value.value == "self"
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
-    return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen)
+    return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, falls_back=chosen)
+
+
+def _key_of_options(node: cst.CSTNode) -> str:
+    """`device` of ``params["device"]``: an option that says a device; empty for other expressions."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Subscript) or len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+        return ""
+    key = node.slice[0].slice.value
+    text = key.evaluated_value if isinstance(key, cst.SimpleString) else ""
+    return text if isinstance(text, str) and text.endswith("device") else ""
 
 
 def _is_numbered(device: Device) -> bool:

@@ -9,17 +9,19 @@ that they, or the function around them, chose by what the machine has or an opti
 another method of the class brings something to `self.device`. In a method of a Module it finds tensors made there that
 `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that go to a
 `device` that the method itself chooses by what the machine has, or that another file of the library chose for all while
-it was imported, `settings.device`; in a function of a library it finds the latter beside tensors that the function is
-handed and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
-and that the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cuda()`, which the inputs do not
-ask. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
-something there, and in another public method asks nobody; and a function that moves one thing where the machine has an
-accelerator, and another one whatever it has. And `.cuda(device)` of a device that is the CPU on a machine without an
-accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device
-that is also given to what takes any, `.to(device)`. And what the constructor of a Module puts on the current
-accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method that puts things
-there which meet the module's parameters. And what an object of another class, in a library, keeps on the current
-accelerator from its constructor on, where a method meets it with tensors of its caller.
+it was imported, `settings.device`; in a function of a library it finds both beside tensors that the function is handed
+and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in, and that
+the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cuda()`, which the inputs do not ask. And
+a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another public
+method asks nobody; and a function that moves one thing where the machine has an accelerator, and another one whatever
+it has; or batches whatever it has, for a model that another function brings there only if it is asked to. So in a file
+that asks a function of the project for its device, `get_device()`. And
+`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
+refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
+`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
+`device="cuda"` as the default of a Module's method that puts things there which meet the module's parameters. And what
+an object of another class, in a library, keeps on the current accelerator from its constructor on, where a method meets
+it with tensors of its caller.
 
 ## Why is this bad
 
@@ -93,12 +95,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, Premise
-from devlint.finding import Severity
+from devlint.finding import Confidence, Severity
 from devlint.rules.naming.accelerator_by_default import AcceleratorByDefault, takes_cuda_by_default
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_machine
 from devlint.rules.naming.indices_as_devices import index_drafts
+from devlint.rules.naming.named_by_functions import NamedByFunctions
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
@@ -120,13 +123,14 @@ if TYPE_CHECKING:
         Tested,
         UndecidedMismatch,
     )
+    from devlint.rules.naming.accelerator_places import Definition, Place
 
 
 class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
+    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301", "DEV311")
     wakes_at = any_of(
         device_named=always,
         moved=always,
@@ -144,16 +148,19 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._in_methods = ChosenInMethods()
         self._by_default = AcceleratorByDefault()
         self._kept = StateOfObjects()
+        self._by_functions = NamedByFunctions()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
         return refuses_the_cpu(name)
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._asked_elsewhere.begun(event)
         self._refused.begun(event)
         self._parts.begun(event)
         self._in_methods.begun(event)
         self._by_default.begun(event)
+        self._by_functions.begun(event)
         return super().begun(event)
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -161,18 +168,21 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused.stored(event)
         self._parts.stored(event)
         self._kept.stored(event)
+        self._by_functions.stored(event)
         self._in_methods.stored(event)
         return super().stored(event)
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._in_methods.created(event)
         self._refused.created(event)
+        self._by_functions.created(event)
         return super().created(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._in_methods.called(event)
         self._refused.called(event)
         self._by_default.called(event)
+        self._by_functions.called(event)
         return super().called(event)
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
@@ -202,6 +212,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._kept.moved(event)
         self._in_methods.moved(event)
         self._by_default.moved(event)
+        self._by_functions.moved(event)
         return super().moved(event)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
@@ -212,6 +223,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def finish(self) -> Iterable[Draft]:
         for draft in self._drafts():
             yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
+        yield from self._refused.drafts()
+
+    def _unlike_the_rest(self, definition: Definition, place: Place) -> Draft | None:
+        return self._asked_elsewhere.draft_of(definition, place) or self._by_functions.draft_of(definition, place)
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
@@ -219,11 +234,11 @@ class HardcodedAccelerator(NotesPlaces, Rule):
             told.add(id(contradicted.node))
             yield contradicted
         for definition, place, beside in self._told_beside():
-            draft = beside or self._asked_elsewhere.draft_of(definition, place)
+            sure = beside is not None and beside.confidence is not Confidence.LOW
+            draft = beside if sure else self._unlike_the_rest(definition, place) or beside
             if draft is not None and id(draft.node) not in told:
                 told.add(id(draft.node))
                 yield draft
         yield from self._for_models.finish(frozenset(told))
-        yield from self._refused.drafts()
         apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts(), *self._kept.drafts())
         yield from (draft for draft in apart if id(draft.node) not in told)

@@ -46,7 +46,8 @@ decide.
   device exists; it may only not be the one the caller uses. So is any choice between the first one and the CPU,
   `"cuda:0" if count > 0 else "cpu"`.
 - What an object keeps as its device is only compared with it, `trainer.device == torch.device("cuda:0")`: low.
-- But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`.
+- But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`,
+  or a choice asks no more of it than whether it is the CPU, `"cuda:0" if device != "cpu" else "cpu"`.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
   the functions around it mostly do.
@@ -82,7 +83,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import Known
-from devlint.rules.naming.chosen_or_the_cpu import is_or_the_cpu
+from devlint.rules.naming.chosen_or_the_cpu import asked_device, is_or_the_cpu
 from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -170,12 +171,14 @@ class HardcodedDeviceIndex(Rule):
             return ()
         tests = [decided.guard.text for decided in event.arms if decided.holds]
         typed = any(test.startswith(f"{event.target}.type == ") and "cpu" not in test for test in tests)
+        asked = asked_device(draft.node, self._begun.get(event.scope))
         # `and device.index is None`: there is none to lose.
-        loses = typed and not any(".index" in test for test in tests)
+        loses = (typed and not any(".index" in test for test in tests)) or asked is not None
         if loses and draft.scope.role not in (Role.TEST, Role.BENCHMARK):
             self._devices[id(event.value_node)] = replace(
                 draft,
-                message=f"{quoted(draft.node, 'the literal')} replaces whatever index `{event.target}` was given",
+                message=f"{quoted(draft.node, 'the literal')} replaces whatever index `{asked or event.target}` was "
+                "given",
                 confidence=Confidence.MEDIUM,
             )
         return ()

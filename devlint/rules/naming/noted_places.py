@@ -20,11 +20,12 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
-from devlint.rules.naming.device_candidates import in_use, loaded_to
+from devlint.rules.naming.device_candidates import in_use, told_to
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ class NotedPlaces:
         for definition in self.definitions.values():
             for place in definition.places:
                 place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
-                if id(place.node) not in self._elsewhere and not is_contract(place.scope):
+                # Who brings something to a device there does not prepare data (fixture `processors`).
+                works = bool(definition.in_use) and not is_named_for_accelerator(place.scope.qualname)
+                if id(place.node) not in self._elsewhere and (works or not is_contract(place.scope)):
                     yield definition, place
 
     def begun(self, event: Begun) -> None:
@@ -137,7 +140,7 @@ class NotedPlaces:
                 self._elsewhere.add(id(side.node))
 
     def called(self, event: Called) -> None:
-        self._note_in_use(event.scope, loaded_to(event))
+        self._note_in_use(event.scope, told_to(event))
         cuda = event.name.startswith(("torch.cuda.", "triton."))
         if cuda and not event.name.startswith(HARMLESS) and not semantics.is_device_probe(event.name):
             self.of(event.scope).of_cuda = True
@@ -167,7 +170,7 @@ class NotedPlaces:
         of_module = isinstance(event.receiver, Module)
         if is_current(event.target):
             definition.moved.append((event.receiver_text, of_module))
-        where_available = event.guarded and _is_made_for_module(event)
+        where_available = event.guarded and _is_made_for_callers(event)
         in_place = event.fate == Fate.DISCARDED and not _is_a_tensor(event.receiver)
         if not goes_to_current(event) or (event.guarded and not where_available) or round_trip(event) is not None:
             return
@@ -243,9 +246,14 @@ def _is_a_tensor(value: Value) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
 
 
-def _is_made_for_module(event: Moved) -> bool:
-    """In a method of a Module: a tensor made on the CPU goes to the accelerator because the machine has one."""
-    in_use = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is Role.LIBRARY
+def _is_made_for_callers(event: Moved) -> bool:
+    """A tensor made on the CPU goes to the accelerator because the machine has one.
+
+    In a method of a Module, or in a function that may be handed tensors.
+    """
+    scope = event.scope
+    function = scope.setting is Setting.FUNCTION and not (scope.is_nested or is_private(scope.qualname))
+    in_use = (function or scope.setting in (Setting.FORWARD, Setting.METHOD)) and scope.role is Role.LIBRARY
     on_cpu = isinstance(event.receiver, Tensor) and event.receiver.device == CPU
     return in_use and on_cpu and not any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in event.arms)
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from devlint.drafts.changes import TransferTo
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Host, Instance, Module, Opaque, Self, Tensor
 from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, may_be_cpu
-from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.placement.syntax.nodes import dotted
 from devlint.rules.naming.noted_places import HARMLESS
 from devlint.semantics import process_setting
@@ -75,7 +75,7 @@ class RefusedByCuda:
         if event.method == "to" and event.named is not None:
             self._take(event.scope, event.named)
         own = isinstance(event.receiver, (Instance, Self))
-        if event.method == "cuda" and event.named is not None and not (event.guarded or own):
+        if event.method == "cuda" and event.named is not None and not (_is_asked(event) or own):
             spelled = code_of(event.named.node)
             if isinstance(event.receiver, Module):
                 self._models.add(_kept(event.scope, spelled))
@@ -93,7 +93,7 @@ class RefusedByCuda:
                 self._take(event.scope, argument)
         setting = process_setting(event.name) if refuses_the_cpu(event.name) else None
         told = event.call.argument(setting[1], 0) if setting is not None else None
-        if told is not None and not (event.guarded or event.on_cpu):
+        if told is not None and not (_is_asked(event) or event.on_cpu):
             repair = Repair(Applicability.SUGGESTION, f'ask for `{code_of(told.node)}.type == "cuda"` before')
             self._calls.append(_Told(event, f"`{event.name}`", told, "it raises", repair))
 
@@ -104,18 +104,21 @@ class RefusedByCuda:
         event, named = told.event, told.named
         spelled = code_of(named.node)
         way: tuple[DraftStep, ...] = ()
+        # What the code itself sets to the CPU is there, whatever else the package does.
+        premise: Premise | None = None
         set_to_cpu = self._on_cpu.get(_kept(event.scope, spelled))
         if _falls_back(named.value):
             when = "where there is no accelerator"
         elif set_to_cpu is not None and not _is_known(named.value) and self._is_in_an_arm(*set_to_cpu):
             when, way = "in one arm", (DraftStep(*set_to_cpu, "set here", "cpu"),)
         elif self._is_default(named.value, spelled, event.scope):
-            when = "by default"
+            when, premise = "by default", Premise.CALLERS_CHOOSE
         elif not isinstance(event, Moved) or event.scope in self._for_cuda or _is_for_accelerators(event):
             return None
         elif _is_of_value(named.value):
-            when = "where the caller works on the CPU"
+            when, premise = "where the caller works on the CPU", Premise.CALLERS_CHOOSE
         elif (taken := self._taken_elsewhere(event.scope, named)) is not None:
+            premise = Premise.CALLERS_CHOOSE
             when, way = "if the caller says so", (DraftStep(*taken, "given here to what takes any device"),)
         else:
             return None
@@ -127,6 +130,7 @@ class RefusedByCuda:
             confidence=Confidence.LOW if event.scope.role in (Role.TEST, Role.BENCHMARK) else Confidence.MEDIUM,
             trace=(*way, DraftStep(event.node, event.scope, "raises here where it is the CPU")),
             repair=told.repair,
+            premise=premise,
         )
 
     def _taken_elsewhere(self, scope: Scope, named: Argument) -> tuple[cst.CSTNode, Scope] | None:
@@ -166,8 +170,20 @@ class RefusedByCuda:
 _WITHOUT_CUDA = (*HARMLESS, "torch.cuda.is_available", "torch.cuda.device_count")
 """Calls that do nothing where there is no CUDA."""
 
+_OF_OPTIONS = re.compile(r"(?:args|opts?|options|cfg|config|hparams|flags|FLAGS|params)\.")
+
 _BUILT = re.compile(r"^torch\.device\((.*)\)$")
 _ON_CPU = ('"cpu"', 'torch.device("cpu")')
+
+
+_WITHOUT = re.compile(r"(?<!not )\b(?:\w+\.)*(?:no_cuda|no_gpu|cpu_only)\b")
+
+
+def _is_asked(event: Moved | Called) -> bool:
+    """Whether a condition keeps it from machines without an accelerator: `if rank == -1 or args.no_cuda:` does not."""
+    speaking = [one for one in event.arms if speaks_of_devices(one.guard.text)]
+    without = bool(speaking) and all(one.holds and _WITHOUT.search(one.guard.text) for one in speaking)
+    return event.guarded and not without
 
 
 def refuses_the_cpu(name: str) -> bool:
@@ -176,8 +192,10 @@ def refuses_the_cpu(name: str) -> bool:
 
 
 def _kept(scope: Scope, target: str) -> Kept:
-    """An attribute of `self` is kept for the whole class."""
+    """An attribute of `self` is kept for the whole class, one of the program's options for the file."""
     own = target.startswith("self.") and scope.class_name is not None
+    if _OF_OPTIONS.match(target):
+        return "", target
     return (scope.class_name or "" if own else scope.qualname), target
 
 

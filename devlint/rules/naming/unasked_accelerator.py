@@ -5,7 +5,9 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, and functions of `torch.cuda`, `torch.mps` and
 `torch.xpu` that raise without their accelerator (`synchronize`, `get_device_name`, `with torch.cuda.device(0)`),
 where nothing tests for one. It does so in files of which another place asks `torch.cuda.is_available()` or offers a
-switch as `--no-cuda`; where only other files of a package do, with low confidence.
+switch as `--no-cuda`; where only other files of a package do, with low confidence. It also finds them where the
+definition itself chose a device that is the CPU on other machines, `torch.cuda.set_device` among them; and what
+measures the work of a module, or of a model that a caller hands in, in a package that works without an accelerator.
 
 ## Why is this bad
 
@@ -50,8 +52,9 @@ def load(path: str) -> torch.nn.Module:
 - The function or its class is named for CUDA or the GPU, or the file works with what needs one: Triton, NCCL, apex.
 - No other place of the file asks: then whoever calls it may have done so (low), or, where no file of the package asks,
   it is made for machines with an accelerator.
-- Those who call it have asked: the confidence is low, except for functions of `torch.cuda` in a definition of a library
-  that puts tensors on a device it is told, `device=self.device`.
+- Those who call it have asked: the confidence is low, except for functions of `torch.cuda` in a definition that puts
+  tensors on a device it is told, `device=self.device`, or is handed what may be anywhere, and measures in any case.
+- A condition of any kind, `if distributed:`, stands before what a definition with a choice of its own calls.
 - It is what a device argument gets where the caller left it out, or a default.
 - Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
 
@@ -75,13 +78,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
-from devlint.drafts.wording import quoted
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
+from devlint.repairs.bound_names import path_to
+from devlint.rules.naming.device_candidates import candidates_of
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
-from devlint.rules.naming.ways_out import untried
+from devlint.rules.naming.refused_by_cuda import refuses_the_cpu
+from devlint.rules.naming.ways_out import leaves_without, untried
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 from devlint.semantics import is_device_probe, raises_without
@@ -106,8 +113,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     code = "DEV312"
     name = "unasked-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV307", "DEV309")
-    gives_way_unless_surer = ("DEV302",)
+    gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV309")
+    gives_way_unless_surer = ("DEV302", "DEV307")
     wakes_at = any_of(device_named=always, moved=always)
 
     def __init__(self) -> None:
@@ -123,7 +130,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
-        return raises_without(name) is not None
+        return raises_without(name) is not None or refuses_the_cpu(name)
 
     def called(self, event: Called) -> Iterable[Draft]:
         super().called(event)
@@ -132,19 +139,33 @@ class UnaskedAccelerator(NotesPlaces, Rule):
             return ()
         if is_device_probe(event.name):
             self._asking.add(event.scope)
-        kind = raises_without(event.name)
+        kind = "CUDA" if refuses_the_cpu(event.name) else raises_without(event.name)
         if kind is not None and event.scope.setting is not Setting.MODULE_LEVEL and not event.on_cpu:
             self._calls.append((event, kind))
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        yield from self._beside_a_choice()
         found: dict[Scope, list[tuple[cst.CSTNode, str]]] = {}
         for node, scope, message in (*self._named(), *self._called()):
             found.setdefault(scope, []).append((node, message))
         for scope, places in found.items():
-            told = next(iter(self._places.of(scope).in_use), None)
-            needs = any(event.node is node for event, _ in self._calls for node, _ in places)
-            yield _draft(scope, places, told if needs and scope.role is Role.LIBRARY else None)
+            yield _draft(scope, places, self._told(scope, places))
+
+    def _told(self, scope: Scope, places: Sequence[tuple[cst.CSTNode, str]]) -> Candidate | None:
+        """What says where a definition works that calls functions of an accelerator.
+
+        Where it puts something somewhere itself, else the module whose method it is, or what it is handed.
+        """
+        needing = [event for event, _ in self._calls if any(event.node is node for node, _ in places)]
+        definition = self._places.of(scope)
+        if not needing or definition.in_use:
+            return definition.in_use[0] if needing else None
+        # A switch may be there for those who have one, `if self.timing:`, and a helper's callers may ask.
+        if is_private(scope.qualname) or not all(_only_measures(event, definition) for event in needing):
+            return None
+        at_hand = candidates_of(definition.begun, definition.moved)
+        return next((one for one in at_hand if not (one.is_device or one.is_tensor)), None)
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
@@ -157,9 +178,40 @@ class UnaskedAccelerator(NotesPlaces, Rule):
             if self._may_be_told(place.scope, definition, place.node):
                 yield place.node, place.scope, f"{quoted(place.node, f'`{place.text}`')} needs an accelerator"
 
+    def _beside_a_choice(self) -> Iterator[Draft]:
+        """Calls that are made in any case by a definition that chose a device, and would do with the CPU."""
+        told: set[Scope] = set()
+        for event, kind in self._calls:
+            scope, definition = event.scope, self._places.of(event.scope)
+            chosen = next((one for one in definition.in_use if one.falls_back), None)
+            begun = definition.begun
+            if chosen is None or begun is None or scope in told or scope.role not in _ROLES or is_contract(scope):
+                continue
+            # A condition of any kind may be there for those who have one (fixture `beside_a_choice`).
+            if (
+                _conditions_of(event, definition)
+                or event.arms
+                or event.guarded
+                or id(event.node) not in untried(begun.node)
+                or leaves_without(begun.node)
+            ):
+                continue
+            told.add(scope)
+            yield Draft(
+                node=event.node,
+                scope=scope,
+                message=f"`{event.name}` raises on a machine without {kind}, where `{chosen.name}` is the CPU and the "
+                "rest goes on",
+                confidence=Confidence.MEDIUM,
+                trace=(DraftStep(chosen.node, scope, f"`{chosen.name}` places a value here"),) if chosen.node else (),
+                repair=Repair(Applicability.SUGGESTION, "ask `torch.cuda.is_available()` here as well"),
+            )
+
     def _called(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         for event, kind in self._calls:
             definition = self._places.of(event.scope)
+            if refuses_the_cpu(event.name):
+                continue  # it names a number of the machine's, which only a choice beside it speaks against
             if not is_contract(event.scope) and self._may_be_told(event.scope, definition, event.node):
                 yield event.node, event.scope, f"`{event.name}` raises on a machine without {kind}"
 
@@ -181,14 +233,14 @@ class UnaskedAccelerator(NotesPlaces, Rule):
 def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candidate | None) -> Draft:
     """One finding a definition: it is mended by one test, or by one device that it is told.
 
-    ``told``: where the definition puts tensors itself, beside a function that needs an accelerator.
+    ``told``: what says where the definition works, beside a function that needs an accelerator.
     """
     (node, message), *others = {id(node): (node, message) for node, message in places}.values()
     steps = [DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]]
-    beside = ""
+    beside = f"; `{told.name}` says where this works" if told is not None else ""
     if told is not None and told.node is not None:
-        beside = f"; `{told.name}` says where this works"
-        steps.insert(0, DraftStep(told.node, scope, f"`{told.name}` places a tensor here"))
+        where = "places a tensor" if told.in_use else "comes in"
+        steps.insert(0, DraftStep(told.node, scope, f"`{told.name}` {where} here"))
     return Draft(
         node=node,
         scope=scope,
@@ -198,8 +250,32 @@ def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candid
         confidence=Confidence.LOW if told is None else Confidence.MEDIUM,
         trace=tuple(steps),
         repair=Repair(Applicability.SUGGESTION, "take the device from the caller, or ask `torch.cuda.is_available()`"),
-        premise=Premise.ASKS,
+        premise=Premise.ASKS if told is None else Premise.GOES_ON_WITHOUT,
     )
+
+
+_MEASURES = frozenset({"synchronize", "get_device_name", "get_device_capability", "reset_peak_memory_stats"})
+"""Functions that a definition calls to say how long something takes and on what, whose work runs without them."""
+
+
+def _only_measures(event: Called, definition: Definition) -> bool:
+    """Whether it happens in any case, or where something holds that the definition has found, `if loss:`."""
+    return event.name.rpartition(".")[2] in _MEASURES and _conditions_of(event, definition) <= _found(definition)
+
+
+def _found(definition: Definition) -> set[str]:
+    """The names that the definition binds itself."""
+    handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
+    return definition.bound - handed
+
+
+def _conditions_of(event: Called, definition: Definition) -> set[str]:
+    """The questions around a call, in the source's words, also those that have one answer here."""
+    import libcst as cst
+
+    begun = definition.begun
+    around = path_to(begun.node, event.node) if begun is not None and isinstance(begun.node, cst.FunctionDef) else []
+    return {code_of(node.test) for node in around if isinstance(node, (cst.If, cst.IfExp))}
 
 
 def _is_tested(arms: tuple[Decided, ...]) -> bool:
