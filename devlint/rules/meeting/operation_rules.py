@@ -213,7 +213,7 @@ def _is_told_at_construction(device: Device | None) -> bool:
 
     ``torch.device("cuda") if device == "auto" else device``.
     """
-    places = leaves(device) if device is not None and is_set_as_device(device) else ()
+    places = leaves(device) if device is not None else ()
     told = (place.symbol.key.partition(":")[0] for place in places if isinstance(place, SameAs))
     return any(owner.endswith(".__init__") for owner in told)
 
