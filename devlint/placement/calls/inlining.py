@@ -7,7 +7,7 @@ are reported at the call: others are reported for the callee itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -56,6 +56,7 @@ from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import device_of_value
 from devlint.placement.state import first_rounds
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.given_values import is_put_on_a_device
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
 from devlint.records import replace
@@ -338,12 +339,22 @@ def _made_on_cpu(value: Value) -> Iterator[Step]:
 
 
 def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[Step]:
-    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets."""
+    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets.
+
+    One that a helper gives, ``net = load_net(path)``, counts where the call gets what was put on a device as well.
+    """
+    beside = any(is_put_on_a_device(one) for argument in site.arguments for one in _parts(argument.value))
     for argument in site.arguments:
         module = argument.value
-        if isinstance(module, Module) and not argument.star and built_here(interp, module, argument.node, node):
+        if not isinstance(module, Module) or argument.star:
+            continue
+        if built_here(interp, module, argument.node, node, by_helper=beside):
             assert module.provenance is not None
             yield module.provenance.step
+
+
+def _parts(value: Value) -> Iterable[Value]:
+    return value.innermost if isinstance(value, Container) else (value,)
 
 
 def _creation(provenance: Provenance | None) -> Step | None:

@@ -109,6 +109,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         or _brought_by_a_helper(event)
         or _made_here(event)
         or _of_one_object(event)
+        or _handed_together(event)
         or _prepared_for_a_moved_model(event)
         or event.brings_to_host
     ):
@@ -206,6 +207,17 @@ def _of_one_object(event: DeviceMismatch) -> bool:
         by_object = any(map(_is_told_at_construction, (device_of(mine.value), device_of(theirs.value))))
         return by_object and (here or isinstance(device_of(mine.value), Known))
     return False
+
+
+def _handed_together(event: DeviceMismatch) -> bool:
+    """Whether one definition gets a module that stays on the CPU, puts an input elsewhere, and hands both to a call."""
+    module, other = provenance_of(event.offending.value), provenance_of(event.other.value)
+    if event.offending.role != "module" or event.caller is None or module is None or other is None:
+        return False
+    got = module.step.scope == event.caller and module.step.kind in (StepKind.MADE, StepKind.RETURNED)
+    there = device_of(event.other.value)
+    put = any(step.scope == event.caller and step.device == there for step in other)
+    return got and put and there is not None and is_set_as_device(there)
 
 
 def _is_told_at_construction(device: Device | None) -> bool:
