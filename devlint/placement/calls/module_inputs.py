@@ -339,10 +339,6 @@ def tell_apart(
     interp.emit(event)
 
 
-def _is_put_somewhere(value: Tensor | Opaque) -> bool:
-    return was_moved(value.provenance) or is_set_as_device(value.device)
-
-
 def _on_cpu(value: Value) -> bool:
     return getattr(value, "device", None) == CPU
 
@@ -364,7 +360,7 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     shows = module.device == CPU and module.holds_state is True and is_set_as_device(value.device)
     if isinstance(value, Opaque) and not (value.tensorlike or was_moved(value.provenance) or shows):
         return False
-    moved = _is_put_somewhere(value)
+    moved = was_moved(value.provenance) or is_set_as_device(value.device)
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
