@@ -49,9 +49,11 @@ from devlint.placement.domain.lattice import (
     batch_of,
     is_accelerator,
 )
-from devlint.placement.domain.provenance import StepKind, rests_on
+from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
+from devlint.placement.operations.encoded import is_encoded
+from devlint.placement.operations.operands import device_of_value, provenance_of
 from devlint.placement.operations.rows import gives_rows
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
@@ -184,6 +186,9 @@ def _assign_item(
             interp.evaluate(element.slice.value)
     path = path_of(target)
     base = path_of(target.value)
+    if base is not None and isinstance(owner, Opaque) and is_encoded(owner) and was_moved(provenance_of(value)):
+        # `encoded["ids"] = encoded["ids"].to(device)`: one by one, all of it is brought over.
+        interp.state.values[base] = replace(owner, device=device_of_value(value), provenance=provenance_of(value))
     if base is not None and isinstance(owner, Container):
         changed = _with_item(owner, key, value)
         if path is None:

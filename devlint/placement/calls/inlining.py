@@ -7,7 +7,7 @@ are reported at the call: others are reported for the callee itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -56,6 +56,7 @@ from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import device_of_value
 from devlint.placement.state import first_rounds
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.given_values import is_put_on_a_device
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
 from devlint.records import replace
@@ -103,7 +104,7 @@ def call_with_values(
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     for event in inner.events:
-        if not isinstance(event, DeviceMismatch) or (told and not _happens(interp, event, told)):
+        if not isinstance(event, DeviceMismatch) or event.if_brought or (told and not _happens(interp, event, told)):
             continue
         if kept:
             event = as_built(event, kept)
@@ -118,9 +119,12 @@ def call_with_values(
 
 
 def meets_own_state(
-    interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Module, argument: Argument
+    interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Module, argument: Argument, steps: int = 2
 ) -> bool:
-    """Whether a method of a module computes with an argument and with the module's own state, which are apart."""
+    """Whether a method of a module computes with an argument and with the module's own state, which are apart.
+
+    Or whether another method does that it hands the argument to, as ``forward``, over as many ``steps``.
+    """
     definition, program = info.node, interp.program.holder(info)
     if interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return False
@@ -128,20 +132,26 @@ def meets_own_state(
         return False
     inner = _evaluate(interp, program, info, definition, site, receiver, (), None)
     there = device_of_value(argument.value)
+    own = [parameter.name.value for parameter in parameters_of(definition)[:1] if info.has_receiver]
 
     def is_own(device: Device) -> bool:
         return device != CPU and placed(device, inner.places) == CPU
 
     for event in inner.events:
-        if isinstance(event, DeviceMismatch) and not event.arms:
+        if isinstance(event, DeviceMismatch) and not (event.arms or event.if_brought):
             sides = [device_of_value(operand.value) for operand in (event.offending, event.other)]
             if there in sides and any(map(is_own, sides)):
                 return True
-        elif isinstance(event, Called) and isinstance(event.receiver, Self) and not event.arms:
+        elif isinstance(event, Called) and not event.arms and (isinstance(event.receiver, Self) or event.name in own):
+            handed = next((one for one in event.call.arguments if device_of_value(one.value) == there), None)
+            named = "forward" if event.name in own else event.name.lstrip(".")
+            other = receiver.info.method(named) if receiver.info is not None else None
+            if handed is None:
+                continue
             # A part that the module was handed is taken to be where the module is, and so is what it gives.
-            handed = any(device_of_value(one.value) == there for one in event.call.arguments)
-            is_part = event.receiver.info.method(event.name.lstrip(".")) is None
-            if handed and is_part and is_own(device_of_value(event.result)):
+            if other is None and is_own(device_of_value(event.result)):
+                return True
+            if other is not None and steps and meets_own_state(interp, other, event.call, receiver, handed, steps - 1):
                 return True
     return False
 
@@ -329,12 +339,22 @@ def _made_on_cpu(value: Value) -> Iterator[Step]:
 
 
 def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[Step]:
-    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets."""
+    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets.
+
+    One that a helper gives, ``net = load_net(path)``, counts where the call gets what was put on a device as well.
+    """
+    beside = any(is_put_on_a_device(one) for argument in site.arguments for one in _parts(argument.value))
     for argument in site.arguments:
         module = argument.value
-        if isinstance(module, Module) and not argument.star and built_here(interp, module, argument.node, node):
+        if not isinstance(module, Module) or argument.star:
+            continue
+        if built_here(interp, module, argument.node, node, by_helper=beside):
             assert module.provenance is not None
             yield module.provenance.step
+
+
+def _parts(value: Value) -> Iterable[Value]:
+    return value.innermost if isinstance(value, Container) else (value,)
 
 
 def _creation(provenance: Provenance | None) -> Step | None:

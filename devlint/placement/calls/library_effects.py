@@ -106,12 +106,19 @@ def _meets(call: LibraryCall) -> Value:
         bring_along(call)
     role = next((p.name for p in operation.parameters if p.kind == "tensors"), None)
     if not call.effect.as_function or role is None:
-        return perform(call.interp, call.node, operation, bind(operation, call.site), call=call.site)
+        bound = [_as_its_tensors(one) for one in bind(operation, call.site)]
+        return perform(call.interp, call.node, operation, bound, call=call.site)
     tensors = [a for a in call.site.positional if isinstance(a.value, (Tensor, Opaque))]
     if not tensors:
         return NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for a in tensors]
     return perform(call.interp, call.node, operation, bound, call=call.site)
+
+
+def _as_its_tensors(bound: Bound) -> Bound:
+    """An object of a library, as a distribution, stands for the tensors that it is made of."""
+    held = dict(bound.value.details).get("placed") if isinstance(bound.value, Instance) else None
+    return replace(bound, value=held) if isinstance(held, Tensor) else bound
 
 
 def _host(call: LibraryCall) -> Value:

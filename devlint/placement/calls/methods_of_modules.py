@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.inlining import meets_own_state
-from devlint.placement.calls.module_inputs import meet_module
+from devlint.placement.calls.module_inputs import is_left_for_callers, meet_module
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import Module, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
@@ -38,6 +38,7 @@ def meet_method(
         if argument.star or not isinstance(value, (Tensor, Opaque)) or value.device == CPU:
             continue
         put = was_moved(value.provenance) or is_set_as_device(value.device)
+        put = put or is_left_for_callers(interp, module, module_node, value)
         if put and meets_own_state(interp, method, site, module, argument):
             bound = Bound(argument.keyword or "input", value, argument.node, strict=True)
             meet_module(interp, node, module, module_node, [bound])

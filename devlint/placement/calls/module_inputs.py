@@ -50,7 +50,7 @@ from devlint.placement.operations.device_check import tell_undecided
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 from devlint.semantics import module as layer_of
@@ -296,17 +296,29 @@ def meet_module(
         else:
             items = [b]
         for item in items:
+            sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
             if _input_apart(interp, module, module_node, item.value):
-                sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
                 # The offending operand is the one left on the CPU.
                 first = 0 if _on_cpu(own) and not _on_cpu(item.value) else 1
                 tell_apart(interp, node, sides, first, module_node, assumed=module.assumed or _is_filled_unseen(module))
                 if first == 0:
                     return
+            elif is_left_for_callers(interp, module, module_node, item.value):
+                tell_apart(interp, node, sides, 0, module_node, if_brought=True)
             elif module.type_name and layer_of(module.type_name) is not None:
                 # What a layer of torch computes with: the body of another module tells of it.
                 layer = Bound("module", own, module_node, strict=True)
                 tell_undecided(interp, node, MODULE_OPERATION, [layer, item])
+
+
+def is_left_for_callers(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
+    """Whether an object left a module on the CPU, and a method of it gets what that is called with from its callers."""
+    if module.device != CPU or module.holds_state is not True or module.assumed or interp.muted:
+        return False
+    if not isinstance(value, (Tensor, Opaque)) or not is_of_parameter(value.device):
+        return False
+    kept = interp.scope.setting is Setting.METHOD and (path_of(module_node) or "").startswith("self.")
+    return kept and not interp.in_cpu_world and not is_handed_on_by_its_owner(interp, module_node)
 
 
 def tell_apart(
@@ -317,12 +329,14 @@ def tell_apart(
     module_node: cst.BaseExpression,
     *,
     assumed: bool = False,
+    if_brought: bool = False,
 ) -> None:
     """Emit that two sides of a module call are on different devices, the one with the number ``stray`` by mistake."""
     other = 1 - stray
     clash: Clash[Device] = Clash("mismatch_exact", stray, other, "")
     apart = (sides, clash, sides[stray], sides[other], "module", module_node, assumed)
-    interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, arms=interp.arms))
+    event = DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, arms=interp.arms, if_brought=if_brought)
+    interp.emit(event)
 
 
 def _on_cpu(value: Value) -> bool:
@@ -340,11 +354,12 @@ def _placed_on_purpose(module: Module) -> bool:
 
 
 def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
-    if not isinstance(value, Tensor) and not (
-        isinstance(value, Opaque) and (was_moved(value.provenance) or value.tensorlike)
-    ):
+    if not isinstance(value, (Tensor, Opaque)):
         return False
-    assert isinstance(value, (Tensor, Opaque))
+    # What a function is told where to make, `self.make_batch(items, self.device)`, shows what was left on the CPU.
+    shows = module.device == CPU and module.holds_state is True and is_set_as_device(value.device)
+    if isinstance(value, Opaque) and not (value.tensorlike or was_moved(value.provenance) or shows):
+        return False
     moved = was_moved(value.provenance) or is_set_as_device(value.device)
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False

@@ -58,6 +58,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound
 from devlint.placement.operations.siblings import place_of_batches
 from devlint.placement.state.devices import resolve_device
@@ -335,7 +336,7 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
             continue
         if isinstance(value, Opaque) and value.device == CPU and not value.tensorlike:
             value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
-        elif not (pretrained and a.star):
+        elif not (a.star and (pretrained or is_encoded(value))):
             continue
         found.append(Bound("input", value, a.node, strict=True))
     return found

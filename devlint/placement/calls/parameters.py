@@ -13,7 +13,7 @@ from devlint.placement.calls.made_by_default import left_out_or
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, SAVED_FOR_BACKWARD
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, SAVED_FOR_BACKWARD
 from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.forward_like_methods import hooks_of
@@ -39,6 +39,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
+from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut, ParameterOnlyMaps
 from devlint.placement.domain.lattice import CPU, SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
@@ -262,6 +263,10 @@ def _value(
         # `lengths_cpu`: the callers are asked for a CPU tensor.
         device = CPU
     dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
+    if symbol.name in ("named_parameters", "named_buffers") and held.role in (Holds.ANYTHING, Holds.SEVERAL):
+        provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=CONVENTIONS[NAMED_STATE])
+        one = Tensor(device, kind=NAMES_OF_STATE[symbol.name], provenance=provenance)
+        return Container((), None, Container((Host(), one), None, None, "tuple"))
     modules = container_of_modules(interp, parameter)
     if modules is not None:
         return _modules(interp, parameter, symbol, *modules)

@@ -48,6 +48,7 @@ HANDED_TO_A_MODULE = "handed-to-a-module"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
+NAMED_STATE = "named-state"
 NAMED_AFTER = "named-after"
 GIVEN_BY_A_MAKER = "given-by-a-maker"
 OVERRIDES = "overrides"
@@ -82,6 +83,7 @@ CONVENTIONS = MappingProxyType(
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
+        NAMED_STATE: "taken for the parameters or buffers of a module, each with its name: it is called like those",
         HANDED_TO_A_PART: "taken for a tensor: the Module hands it to a part that it keeps",
         READ_BY_A_TENSOR: "taken for a tensor: it is given to a method of one",
         OVERRIDES: "taken for what the method of the base class, or of a derived one, takes it for",

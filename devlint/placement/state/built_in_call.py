@@ -16,27 +16,34 @@ from devlint.placement.syntax.nodes import path_of
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
+_MAKING = (StepKind.MADE, StepKind.RETURNED)
+"""How a definition comes to a module: it builds it, or it gets it of a helper."""
+
 SETTINGS = frozenset({Setting.FORWARD, Setting.METHOD, Setting.FUNCTION})
 
 
 def built_here(
-    interp: Interpreter, module: Module, node: cst.BaseExpression, handed_to: cst.Call | None = None
+    interp: Interpreter,
+    module: Module,
+    node: cst.BaseExpression,
+    handed_to: cst.Call | None = None,
+    *,
+    by_helper: bool = False,
 ) -> bool:
     """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved.
 
     One that the caller made for this very call counts as made here. ``handed_to`` is a call that may have it: for that
     one counts as well that a function of the project makes, moves nowhere and gives back, ``model = load_model(path)``.
+    ``by_helper``: so does one that any function gives which the definition calls.
     """
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.provenance.step if module.provenance is not None else None
     if step is None or interp.in_cpu_world:
         return False
-    returned = handed_to is not None and step.kind is StepKind.RETURNED and step.scope == interp.scope
-    given_back = returned and _is_of_makers(interp, module)
-    if step.kind is not StepKind.MADE and not given_back:
-        return False
-    if step.scope != interp.scope and not any(step is given for given in interp.handed_modules):
+    by_helper = by_helper or (handed_to is not None and _is_of_makers(interp, module))
+    handed = any(step is given for given in interp.handed_modules)
+    if not handed and (step.scope != interp.scope or step.kind not in _MAKING[: 1 + by_helper]):
         return False
     if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
         return False

@@ -43,6 +43,7 @@ from devlint.placement.state.given_values import (
     is_own_object,
     is_placed,
     is_placed_nowhere,
+    is_put_on_a_device,
     keys_of,
     owner_of,
     stays_on_cpu,
@@ -118,6 +119,8 @@ class ArgumentLog:
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
             return None
+        if event.if_brought:
+            return self._as_brought(event)
         if is_never_left_out(event, self._arguments, lambda owner: self._is_direct(owner, nested=False)):
             return None
         sides = [operand.value for operand in (event.offending, event.other)]
@@ -313,6 +316,16 @@ class ArgumentLog:
                 yield given
                 handed_on = is_handed_on(given) or isinstance(given, Module)
                 waiting += [one for one in symbols_of(given) if handed_on and one.key not in seen]
+
+    def _as_brought(self, event: DeviceMismatch) -> DeviceMismatch | None:
+        """The mismatch with what some caller has put on a device that it names; None if no caller has."""
+        handed = event.other.value
+        given = next(filter(is_put_on_a_device, self._given_on_the_way(handed)), None)
+        if given is None:
+            return None
+        other = replace(event.other, value=given)
+        operands = tuple(other if one is event.other else one for one in event.operands)
+        return replace(event, operands=operands, other=other, if_brought=False)
 
     def _brought_by_callers(self, module: Value) -> Module | Opaque | None:
         """A module that some caller brought to another place than the CPU before it handed it on."""

@@ -26,6 +26,7 @@ from devlint.placement.domain.lattice import (
     is_accelerator,
     is_device_by_name,
     is_of_parameter,
+    is_set_as_device,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, rests_on, was_moved
@@ -113,6 +114,11 @@ def is_elsewhere(value: Value) -> bool:
     computed = value.provenance.find(StepKind.COMPUTED) if value.provenance is not None else None
     given_by = computed is not None and computed.device == value.device and computed.note == CONVENTIONS[MODULE_RESULT]
     return moves or given_by or is_accelerator(value.device)
+
+
+def is_put_on_a_device(value: Value) -> bool:
+    """Whether the caller has put a tensor on a device that is not the CPU in every arm, and names it."""
+    return isinstance(value, (Tensor, Opaque)) and is_set_as_device(value.device)
 
 
 def _is_brought(value: Tensor | Opaque) -> bool:

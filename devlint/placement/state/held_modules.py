@@ -153,25 +153,26 @@ _HELD = "@held"
 
 
 def _moves(method: FunctionInfo, name: str) -> bool:
-    """Whether a method calls ``self.name.to`` or ``self.name.cuda``."""
+    """Whether a method calls ``self.name.to`` or ``self.name.cuda``; ``.to("meta")`` gives the memory back alone."""
     if method.name == "__init__" or not method.places_itself:
         return False
-    return any(True for _ in _transfers(method, name, PLACING))
+    calls = _transfers(method, name, PLACING)
+    return not all(any(_names(argument.value, "meta") for argument in call.args) for call in calls)
 
 
 def _brings_back(method: FunctionInfo, name: str) -> bool:
     """Whether a method calls ``self.name.cpu()`` or ``self.name.to("cpu")``."""
     return any(
-        call.func.attr.value == "cpu" or any(_names_the_cpu(argument.value) for argument in call.args)
+        call.func.attr.value == "cpu" or any(_names(argument.value, "cpu") for argument in call.args)
         for call in _transfers(method, name, PLACING | {"cpu"})
         if isinstance(call.func, cst.Attribute)
     )
 
 
-def _names_the_cpu(node: cst.BaseExpression) -> bool:
-    """Whether it is ``"cpu"``, or names the CPU somewhere inside: ``torch.device("cpu")``."""
+def _names(node: cst.BaseExpression, device: str) -> bool:
+    """Whether it is that name, or has it somewhere inside: ``torch.device("cpu")``."""
     return any(
-        string_value(part.value) == "cpu" for part in (node, *descend(node)) if isinstance(part, cst.SimpleString)
+        string_value(part.value) == device for part in (node, *descend(node)) if isinstance(part, cst.SimpleString)
     )
 
 

@@ -56,7 +56,8 @@ The call raises inside the module.
 Modules that move their inputs themselves are recognised where their class is in the same project; of other packages
 only those are judged that devlint has a row for, and of what a tokenizer makes (`return_tensors="pt"`) all that the
 program puts somewhere. A module that a script, or a method of its owner, hands on as it is
-(`Trainer(model)`) may be moved there: nothing is said of it.
+(`Trainer(model)`) may be moved there: nothing is said of it, unless what gets it is a function of the project that
+neither moves it nor hands it on.
 """
 
 from __future__ import annotations

@@ -117,6 +117,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     follows_the_tensors_own_test,
     is_computed,
     is_item_beside,
+    is_listed_by_a_model,
     is_moved_itself,
     is_moved_object,
     is_of_a_working_function,
@@ -338,6 +339,10 @@ class NumpyOnAccelerator(Rule):
                 )
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
+            if is_listed_by_a_model(event):
+                sure = Confidence.LOW if scope.role is Role.TEST else Confidence.MEDIUM
+                yield event, _draft(event, Severity.WARNING, sure, "is where the model is")
+                continue
             # What some caller computed by a model is a tensor, whatever else a function for arrays gets.
             if event.callers_on_model and (is_tensor(event) or not event.arms) and sibling is None:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where a caller in this file has it")

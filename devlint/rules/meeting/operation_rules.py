@@ -109,6 +109,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         or _brought_by_a_helper(event)
         or _made_here(event)
         or _of_one_object(event)
+        or _handed_together(event)
         or _prepared_for_a_moved_model(event)
         or event.brings_to_host
     ):
@@ -196,16 +197,37 @@ def _of_one_object(event: DeviceMismatch) -> bool:
         step = provenance.first if provenance is not None else None
         if step is None or step.kind is not StepKind.MADE or not (mine.role == "module" or step.of_object):
             continue
-        # A constructor makes it, or a method to which the constructor leaves that: `self.create_networks()`.
-        builder, name = step.scope, event.scope.class_name
-        if name is None or builder.class_name != name or builder == event.scope:
+        # A constructor makes it, or a method to which the constructor leaves that: `self.create_networks()`. Or it gets
+        # it from a function that makes it: `self.model = Model.from_pretrained(path)`.
+        name = event.scope.class_name
+        got = (one.scope for one in provenance or () if one.kind in (StepKind.MADE, StepKind.RETURNED))
+        if name is None or not any(scope.class_name == name and scope != event.scope for scope in got):
             continue
-        told = [place.symbol.key for place in map(device_of, (mine.value, theirs.value)) if isinstance(place, SameAs)]
         here = made is not None and made.first.kind is StepKind.MADE and made.first.scope == event.scope
-        constructor = f"{builder.qualname.rpartition('.')[0]}.__init__:"
-        by_object = any(key.startswith(constructor) for key in told)
+        by_object = any(map(_is_told_at_construction, (device_of(mine.value), device_of(theirs.value))))
         return by_object and (here or isinstance(device_of(mine.value), Known))
     return False
+
+
+def _handed_together(event: DeviceMismatch) -> bool:
+    """Whether one definition gets a module that stays on the CPU, puts an input elsewhere, and hands both to a call."""
+    module, other = provenance_of(event.offending.value), provenance_of(event.other.value)
+    if event.offending.role != "module" or event.caller is None or module is None or other is None:
+        return False
+    got = module.step.scope == event.caller and module.step.kind in (StepKind.MADE, StepKind.RETURNED)
+    there = device_of(event.other.value)
+    put = any(step.scope == event.caller and step.device == there for step in other)
+    return got and put and there is not None and is_set_as_device(there)
+
+
+def _is_told_at_construction(device: Device | None) -> bool:
+    """Whether it is the device that a constructor is given, be it a base's, or that stands in for it.
+
+    ``torch.device("cuda") if device == "auto" else device``.
+    """
+    places = leaves(device) if device is not None else ()
+    told = (place.symbol.key.partition(":")[0] for place in places if isinstance(place, SameAs))
+    return any(owner.endswith(".__init__") for owner in told)
 
 
 def _seen(device: Device | None) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import came_of_a_callable, code_of, is_of_another_class
 from devlint.finding import Confidence
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, TOLD_A_DEVICE, names_a_loader
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
@@ -52,9 +52,18 @@ def _is_named_by_module(provenance: Provenance) -> bool:
 
     given = provenance.find(StepKind.GIVEN)
     node = given.node if given is not None else None
+    if given is not None and given.note == CONVENTIONS[NAMED_STATE]:
+        return True
     return (
         isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in NAMES_OF_STATE
     )
+
+
+def is_listed_by_a_model(event: HostRead) -> bool:
+    """`p.grad.norm()` of `for name, p in model.named_parameters()`: a tensor, and where the caller's model is."""
+    value = event.value
+    computed = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and value.provenance is not None
+    return computed and value.provenance is not None and _is_named_by_module(value.provenance)
 
 
 def _is_read_of_self(node: cst.CSTNode) -> bool:

@@ -7,7 +7,8 @@ gives its device to the others: `device=device` of its own parameter once at lea
 finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device, and a tensor without a
 device in a `TensorDict`, or another object that moves as a whole, beside one that is given it. And it finds a module
 that an object builds and leaves on the CPU, beside one that it moves where it builds it, `Critic(n).to(self.device)`,
-where nothing moves the first one later.
+or whose state it reads to its device, `net.load_state_dict(torch.load(path, map_location=self.device))`, where nothing
+moves the module later: `load_state_dict` copies.
 
 ## Why is this bad
 
@@ -84,7 +85,7 @@ from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.nodes import dotted, parameters_of
-from devlint.rules.naming.parts_left_behind import PartsLeftBehind, keeps_what_it_moves
+from devlint.rules.naming.parts_left_behind import PartsLeftBehind, gets_a_placed_state, keeps_what_it_moves
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.rules.waking import any_of
@@ -137,7 +138,9 @@ class PartWithoutDevice(Rule):
     gives_way_to = ("DEV101", "DEV308")
     wakes_at = any_of(
         created=lambda event: bool(_device_said(event.call)),
-        called=lambda event: isinstance(event.result, Module) and bool(_device_said(event.call)),
+        called=lambda event: (
+            gets_a_placed_state(event) or (isinstance(event.result, Module) and bool(_device_said(event.call)))
+        ),
         stored=keeps_what_it_moves,
     )
 

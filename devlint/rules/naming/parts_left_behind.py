@@ -1,6 +1,7 @@
 """Modules that an object builds and leaves on the CPU, beside others that it moves when it builds them: part of DEV314.
 
-Nobody moves an object that is no Module: what its constructor leaves behind is left behind.
+Or whose state it reads to its device, which moves nothing: `load_state_dict` copies. Nobody moves an object that is no
+Module: what its constructor leaves behind is left behind.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.declarations.known_classes import ClassKind
-from devlint.placement.domain.abstract_values import Module, Self
-from devlint.placement.domain.lattice import CPU, exclude, is_set_as_device
+from devlint.placement.domain.abstract_values import Module, Opaque, Self
+from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, exclude, is_set_as_device
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import descend, path_of
@@ -41,6 +42,8 @@ class _Built:
     name: str
     """The attribute, with `self`."""
     owner: ClassInfo
+    made: cst.CSTNode
+    """The call that makes the module."""
 
 
 @dataclass(slots=True)
@@ -52,6 +55,8 @@ class PartsLeftBehind:
     _moved_names: set[str] = field(default_factory=set)
     """Names of attributes of which the file moves one from outside, of whatever object."""
 
+    _loaded: dict[int, Called] = field(default_factory=dict)
+    """By the identity of the call that makes a module: where it gets a state that was read to a device."""
     _clashed: set[int] = field(default_factory=set)
     """What makes a module whose call a clash was seen of, by the identity of the node: a finding of another rule."""
 
@@ -62,6 +67,8 @@ class PartsLeftBehind:
     def called(self, event: Called) -> None:
         import libcst as cst
 
+        if gets_a_placed_state(event) and (made := _making(event.receiver)) is not None:
+            self._loaded.setdefault(id(made), event)
         moves = event.name.lstrip(".") in _MOVES
         if moves and isinstance(function := event.call.node.func, cst.Attribute):
             receiver = code_of(function.value)
@@ -77,28 +84,47 @@ class PartsLeftBehind:
         first, last = made.provenance.first, made.provenance.step
         if first.kind is not StepKind.MADE or first.scope != event.scope or event.scope.setting is Setting.HOST:
             return
-        built = _Built(event, event.target, owner.info)
+        built = _Built(event, event.target, owner.info, first.node)
         if last.kind is StepKind.MOVED and is_set_as_device(made.device):
             self._moved.append(built)
-        elif last is first and made.device == CPU and last.node is event.value_node:
+        elif last is first and made.device == CPU:
             self._left.append(built)
 
     def drafts(self) -> Iterator[Draft]:
         for part in self._left:
-            beside = [one for one in self._moved if _is_beside(one, part)]
+            as_built = part.made is part.event.value_node
+            beside = [one for one in self._moved if as_built and _is_beside(one, part)]
             left = [one for one in self._left if one.event.scope == part.event.scope]
+            loaded = self._loaded.get(id(part.made))
             attribute = part.name.rpartition(".")[2]
-            if not beside or id(part.event.value_node) in self._clashed or self._is_named_otherwise(attribute):
+            if not (beside or loaded) or id(part.made) in self._clashed or self._is_named_otherwise(attribute):
                 continue
             others = {one.name for one in beside}
             if any(_is_placed(one, part, others) for one in part.owner.order):
                 continue
-            alone = len(left) > len(beside) or part.event.scope.role in (Role.TEST, Role.BENCHMARK)
-            yield _draft(part, beside[0], Confidence.LOW if alone else Confidence.MEDIUM)
+            tried = part.event.scope.role in (Role.TEST, Role.BENCHMARK)
+            if beside:
+                yield _draft(part, beside[0], Confidence.LOW if tried or len(left) > len(beside) else Confidence.MEDIUM)
+            elif loaded is not None:
+                yield _draft_of_loaded(part, loaded, Confidence.LOW if tried else Confidence.MEDIUM)
 
     def _is_named_otherwise(self, attribute: str) -> bool:
         """Whether others move what objects keep under that name, or it says that it belongs on the CPU."""
         return attribute in self._moved_names or not _ON_PURPOSE.isdisjoint(attribute.lower().split("_"))
+
+
+def gets_a_placed_state(event: Called) -> bool:
+    """``self.net.load_state_dict(torch.load(path, map_location=self.device))``: a module on the CPU gets it."""
+    module, given = event.receiver, event.call.argument("state_dict", 0)
+    if event.name != ".load_state_dict" or not isinstance(module, Module) or module.device != CPU or given is None:
+        return False
+    return isinstance(given.value, Opaque) and is_set_as_device(given.value.device)
+
+
+def _making(module: object) -> cst.CSTNode | None:
+    """The call that makes a module, if nothing has been done with that since."""
+    provenance = module.provenance if isinstance(module, Module) else None
+    return provenance.step.node if provenance is not None and provenance.step.kind is StepKind.MADE else None
 
 
 def keeps_what_it_moves(event: Stored) -> bool:
@@ -142,6 +168,8 @@ def _gives_away(node: cst.CSTNode, part: _Built, own: bool) -> bool:
         case cst.Assign(targets=targets, value=value):
             anew = own and value is not part.event.value_node and any(path_of(one.target) == name for one in targets)
             return path_of(value) == name or anew
+        case cst.Call(args=[cst.Arg(value=cst.SimpleString(value='"meta"' | "'meta'"))]):
+            return False  # it gives the memory back
         case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value=method))) if method in _MOVES:
             return path_of(receiver) == name
         case cst.Call(func=cst.Name(value="getattr" | "vars"), args=[cst.Arg(value=cst.Name(value="self")), *_]):
@@ -159,6 +187,20 @@ def _handed(node: cst.CSTNode) -> Iterator[tuple[str, str]]:
         callee = code_of(node.func)
         if callee.rpartition(".")[2] not in _READING:
             yield from ((callee, path) for one in node.args if (path := path_of(one.value)) is not None)
+
+
+def _draft_of_loaded(part: _Built, loaded: Called, confidence: Confidence) -> Draft:
+    given = loaded.call.argument("state_dict", 0)
+    device = describe(getattr(given.value, "device", UNKNOWN)) if given is not None else "its device"
+    return Draft(
+        node=loaded.node,
+        scope=loaded.scope,
+        message=f"`load_state_dict` copies the state into the module in `{part.name}`, which stays on the CPU: that "
+        f"the state was read to {device} does not move it",
+        confidence=confidence,
+        trace=(DraftStep(part.made, part.event.scope, "it is made here", "cpu"),),
+        repair=Repair(Applicability.SUGGESTION, f"move the module as well: `{part.name}.to(...)`"),
+    )
 
 
 def _draft(part: _Built, beside: _Built, confidence: Confidence) -> Draft:
