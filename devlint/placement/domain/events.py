@@ -222,6 +222,8 @@ class DeviceMismatch(Event):
     """All call sites are known, and each passes what its own caller placed."""
     callers_on_cpu: bool = False
     """The calls in this file pass the parameter CPU tensors, or, if they are all, nothing known to be elsewhere."""
+    callers_on_model: bool = False
+    """Some call in this file passes the parameter what is where a module works, or was brought to a device."""
     brings_to_host: bool = False
     """The definition moves something else of the argument to the CPU that an operand comes from."""
 
