@@ -22,7 +22,14 @@ from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.left_out_devices import left_out_devices
 from devlint.placement.declarations.mapping_devices import devices_that_only_map
-from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of, states_parameter
+from devlint.placement.declarations.parameter_evidence import (
+    Held,
+    annotated,
+    module_class,
+    name_uses,
+    roles_of,
+    states_parameter,
+)
 from devlint.placement.declarations.parameter_evidence import Role as Holds
 from devlint.placement.declarations.template_methods import is_step_of_forward
 from devlint.placement.domain.abstract_values import (
@@ -48,6 +55,7 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.field_types import (
     annotated_class,
     container_of_modules,
+    container_of_records,
     is_data_set,
     module_of,
     role_of_alias,
@@ -209,6 +217,9 @@ def _each_of(interp: Interpreter, info: FunctionInfo, star: cst.Param, with_modu
     name = star.name.value
     device = SameAs(with_module or Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
     given = interp.step(StepKind.GIVEN, star, device, name)
+    stated = code_of(star.annotation.annotation) if star.annotation is not None else ""
+    if stated and annotated(stated, interp.index.imports) is Holds.TENSOR:
+        return Tensor(device, provenance=given)
     module = module_of(annotated_class(interp, star))
     return Opaque(device, given) if module is None else Module(device, "", module, given)
 
@@ -252,6 +263,20 @@ def _modules(interp: Interpreter, parameter: cst.Param, symbol: Symbol, kind: st
     return Container((), () if kind == "dict" else None, module, kind)
 
 
+def _records(
+    interp: Interpreter,
+    parameter: cst.Param,
+    name: str,
+    device: Device,
+    kind: str,
+    fields: frozenset[str],
+    of: ClassInfo,
+) -> Container:
+    """``graphs: list[Graph]``: any number of objects, with their tensors where the caller has them."""
+    each = Opaque(device, interp.step(StepKind.GIVEN, parameter, device, name), fields=fields, info=of)
+    return Container((), () if kind == "dict" else None, each, kind)
+
+
 def _value(
     interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None, first: bool
 ) -> Value:
@@ -270,6 +295,9 @@ def _value(
     modules = container_of_modules(interp, parameter)
     if modules is not None:
         return _modules(interp, parameter, symbol, *modules)
+    records = container_of_records(interp, parameter)
+    if records is not None:
+        return _records(interp, parameter, symbol.name, device, *records)
     match held.role:
         case Holds.TENSOR:
             annotation_text = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import reads_of_callees, stated_types
 from devlint.placement.calls.conventional_results import of_overrides
+from devlint.placement.calls.decorators import hand_through
 from devlint.placement.calls.default_parts import builds_state_by_default
 from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.handed_up import note_handed_up
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
 def call_function(interp: Interpreter, node: cst.Call, function: Function, site: CallSite) -> Value:
     """The summary of the function with the arguments' devices substituted for those of its parameters."""
     info = function.info
-    if not info.keeps_signature:
+    if not hand_through(interp.program, info):
         return beside_arguments(interp, node, site)
     receiver = _as_bound(function)
     named = info.owner is None and _is_named(node, info)

@@ -236,7 +236,12 @@ class FunctionInfo:
     @property
     def keeps_signature(self) -> bool:
         """Whether no decorator may change what a call returns."""
-        return all(d.rsplit(".", 1)[-1] in _TRANSPARENT for d in self.decorators)
+        return all(map(is_transparent, self.decorators))
+
+
+def is_transparent(decorator: str) -> bool:
+    """Whether a decorator of this name leaves arguments and result as they are."""
+    return decorator.rsplit(".", 1)[-1] in _TRANSPARENT
 
 
 _PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "reify"})
@@ -248,16 +253,18 @@ _KERNEL_LANGUAGES = frozenset({"triton", "gluon", "tilelang", "numba"})
 _TRANSPARENT = frozenset(
     {
         "staticmethod", "classmethod", "property", "cached_property", "no_grad", "inference_mode", "enable_grad",
-        "abstractmethod", "override", "overload", "jit", "script", "unused", "ignore", "export", "compile", "wraps",
+        "abstractmethod", "override", "overrides", "overload", "no_type_check",
+        "jit", "script", "script_method", "script_if_tracing", "unused", "ignore", "export", "compile", "wraps",
         "lru_cache", "cache", "torch_compile_disable", "disable", "deprecate", "deprecated", "autocast", "custom_fwd",
-        "rank_zero_only", "setter", "final",
+        "custom_bwd", "once_differentiable", "rank_zero_only", "setter", "final", "register", "register_module",
         "validate_arguments", "validate_call", "typechecked", "beartype", "jaxtyped",
         "add_start_docstrings", "add_start_docstrings_to_model_forward", "add_end_docstrings", "auto_docstring",
         "replace_return_docstrings", "add_code_sample_docstrings",
     }
 )  # fmt: skip
 """Last parts of decorators; those that check types are of pydantic (``validate_call``), typeguard, beartype and
-jaxtyping, those that write documentation of transformers.utils.doc."""
+jaxtyping, those that write documentation of transformers.utils.doc, ``overrides`` of the package of that name;
+``register`` and ``register_module`` note a function in a registry and give it back."""
 
 
 @dataclass(eq=False, slots=True)

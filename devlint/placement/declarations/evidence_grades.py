@@ -44,6 +44,8 @@ class Shows(Enum):
     """A method moves it: a tensor, a module, or a batch."""
     DIMENSIONS = "dimensions"
     """It has a dimension: an item of it is read, or the size of one."""
+    INDEX = "index"
+    """It picks items of something: a number, a key, a slice, an array or a tensor."""
     BESIDE = "beside"
     """It is an operand of arithmetic whose other one is a tensor that is made there."""
     SHAPED = "shaped"

@@ -35,6 +35,7 @@ TESTED = Sign(Shows.TESTED)
 OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
 CALLED = Sign(Shows.CALLED)
+INDEX = Sign(Shows.INDEX)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 

@@ -131,6 +131,9 @@ def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sig
 
 def _subscript(node: cst.Subscript, found: Found) -> None:
     _item(node, found)
+    for element in node.slice:
+        if type(element.slice) is cst.Index and type(element.slice.value) is cst.Name:
+            found.note_parameter(element.slice.value.value, rows.INDEX)
     if type(node.value) is cst.Name and _is_key(node):
         found.note(node.value.value, rows.STRUCTURED)
     elif type(node.value) is cst.Subscript and type(node.value.value) is cst.Name and _is_key(node):

@@ -237,7 +237,9 @@ def _held(
                 return Held(Role.MODULE, conventions.NAMED_MODULE)
             if conventions.names_a_configuration(name):
                 return Held(Role.NO_TENSOR)
-            return Held(Role.PLACED, conventions.HAS_A_DEVICE)
+            # What has a device and picks items is a tensor of indices.
+            role = Role.PLACED if shown.get(Shows.INDEX) is None else Role.LIKELY_TENSOR
+            return Held(role, conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(_of_default(param.default))
     if beside is not None and shown.get(Shows.CALLED) is not None and names.names_a_part(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, fields
 from operator import attrgetter
 
@@ -125,10 +126,12 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     for path, a in mine.items():
         b = theirs.get(path)
         if a is not b:
+            b = _as_before(path, theirs) if b is None else b
             joined.values[path] = _of_one_arm(path, a) if b is None else join_values(guard, a, b)
     for path, b in theirs.items():
         if path not in mine:
-            joined.values[path] = _of_one_arm(path, b)
+            was = _as_before(path, mine)
+            joined.values[path] = _of_one_arm(path, b) if was is None else join_values(guard, was, b)
     joined.default_device = choose(guard, then.default_device, otherwise.default_device)
     if then.context_device is not None and otherwise.context_device is not None:
         joined.context_device = choose(guard, then.context_device, otherwise.context_device)
@@ -150,6 +153,20 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
         if joined.versions.get(name) != version:
             joined.versions[name] = max(version, joined.versions.get(name, 0)) + 1
     return joined
+
+
+def _as_before(path: str, values: Mapping[str, Value]) -> Value | None:
+    """``pair[0]``, ``batch['x']`` in the arm that does not replace it, where the whole is known item by item."""
+    if not path.endswith("]"):
+        return None
+    name, _, key = path[:-1].rpartition("[")
+    whole = values.get(name)
+    if not isinstance(whole, Container):
+        return None
+    if whole.keys is None and whole.rest is not None:
+        return whole.rest if not whole.items else None
+    keys = range(len(whole.items)) if whole.keys is None else whole.keys
+    return next((item for known, item in zip(keys, whole.items, strict=True) if repr(known) == key), None)
 
 
 def _of_one_arm(path: str, value: Value) -> Value:

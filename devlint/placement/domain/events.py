@@ -224,6 +224,8 @@ class DeviceMismatch(Event):
     """The calls in this file pass the parameter CPU tensors, or, if they are all, nothing known to be elsewhere."""
     if_brought: bool = False
     """It is one where some call brings the argument to a device: a module that an object keeps is on the CPU."""
+    callers_on_model: bool = False
+    """Some call in this file passes the parameter what is where a module works, or was brought to a device."""
     brings_to_host: bool = False
     """The definition moves something else of the argument to the CPU that an operand comes from."""
 

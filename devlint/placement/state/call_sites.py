@@ -124,6 +124,8 @@ class ArgumentLog:
         if is_never_left_out(event, self._arguments, lambda owner: self._is_direct(owner, nested=False)):
             return None
         sides = [operand.value for operand in (event.offending, event.other)]
+        if any(self._some_call_on_the_way(value, is_elsewhere) for value in sides):
+            event = replace(event, callers_on_model=True)
         if self._is_own_class(scope) and any(self._objects_stay(value) for value in sides):
             return None
         name = scope.qualname.rsplit(".", 1)[-1]

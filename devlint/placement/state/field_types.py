@@ -68,25 +68,38 @@ def annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
 
 
 _CONTAINERS = {"list": "list", "List": "list", "tuple": "tuple", "Tuple": "tuple", "dict": "dict", "Dict": "dict"}
-"""What holds modules without registering them, by its name in annotations. A ``Sequence`` may be a ``ModuleList``."""
+"""What holds modules without registering them, or other objects, by its name in annotations. A ``Sequence`` may be a
+``ModuleList``."""
 
 
 def container_of_modules(interp: Interpreter, parameter: cst.Param) -> tuple[str, ClassInfo | str] | None:
     """The type of a container and the class of the modules in it: ``list[Encoder]``, ``Dict[str, nn.Linear]``."""
-    node = _class_of(parameter.annotation.annotation) if parameter.annotation is not None else None
-    if not isinstance(node, cst.Subscript):
-        return None
-    kind = _CONTAINERS.get(code_of(node.value).rsplit(".", 1)[-1])
-    parts = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
-    if kind is None or (kind == "dict" and len(parts) != 2) or (kind == "tuple" and not _of_any_length(parts)):
-        return None
-    held = _class_of(parts[-1] if kind == "dict" else parts[0])
-    named = interp.evaluate_quietly(held) if isinstance(held, (cst.Name, cst.Attribute)) else None
+    kind, named = _container_of(interp, parameter)
     if isinstance(named, Reference):
         known = named.name.startswith("torch.nn.") and semantics.module(named.name) is not None
         return (kind, named.name) if known or named.name == "torch.nn.Module" else None
     info = module_of(named)
     return (kind, info) if info is not None else None
+
+
+def container_of_records(interp: Interpreter, parameter: cst.Param) -> tuple[str, frozenset[str], ClassInfo] | None:
+    """The same of objects of a class that declares tensors as its fields: ``list[Graph]``."""
+    kind, named = _container_of(interp, parameter)
+    fields, info = tensor_fields(interp, named)
+    return (kind, fields, info) if fields and info is not None else None
+
+
+def _container_of(interp: Interpreter, parameter: cst.Param) -> tuple[str, Value | None]:
+    """The type of a container, and what the annotation names as that of each item; empty and None for anything else."""
+    node = _class_of(parameter.annotation.annotation) if parameter.annotation is not None else None
+    if not isinstance(node, cst.Subscript):
+        return "", None
+    kind = _CONTAINERS.get(code_of(node.value).rsplit(".", 1)[-1])
+    parts = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    if kind is None or (kind == "dict" and len(parts) != 2) or (kind == "tuple" and not _of_any_length(parts)):
+        return "", None
+    held = _class_of(parts[-1] if kind == "dict" else parts[0])
+    return kind, interp.evaluate_quietly(held) if isinstance(held, (cst.Name, cst.Attribute)) else None
 
 
 def _of_any_length(parts: list[cst.BaseExpression]) -> bool:

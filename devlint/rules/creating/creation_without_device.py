@@ -401,13 +401,14 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         guessed = step.note or event.assumed or is_guessed_beside(theirs.value)
         return Confidence.MEDIUM if guessed else Confidence.HIGH
     by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
-    said = by_name and step.scope.role is Role.SCRIPT
+    said = event.callers_on_model or (by_name and step.scope.role is Role.SCRIPT)
     if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK) and not said:
         # The functions of a script or notebook are called by itself: on the CPU, more often than not, but for what they
-        # bring to a device by its name (fixture `a_script`).
+        # bring to a device by its name, or a call hands them from a model (fixtures `a_script`, `helpers_of_scripts`).
         return Confidence.LOW
-    # What a nested definition gives to the function around it meets that function's values.
-    nested = step.scope.is_nested and event.scope.is_nested and not event.placed_by_callers
+    # What a nested definition gives to the function around it meets that function's values. What is brought to a device
+    # by its name is there, whoever calls (fixture `nested_beside_named_devices`).
+    nested = step.scope.is_nested and event.scope.is_nested and not (event.placed_by_callers or by_name)
     if (nested and step.scope.around == step.scope.qualname) or any(
         _holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)
     ):

@@ -4,9 +4,9 @@
 
 Finds tensors made without a device that stand beside one that the caller placed: in another `return` of the function,
 in the other arm of a condition, among the elements that a list collects for `torch.cat`, in a list that is filled with
-them before some are replaced, or among tensors that are made side by side with `device=`. And what a tokenizer makes
-(`return_tensors="pt"`) in both arms of a condition, where one of them brings it to a device. No operation of the
-function joins the two, so nothing fails here.
+them before some are replaced, or among tensors that are made side by side with `device=`, or moved afterwards, and
+handed back together. And what a tokenizer makes (`return_tensors="pt"`) in both arms of a condition, where one of them
+brings it to a device. No operation of the function joins the two, so nothing fails here.
 
 The finding stands at the creation.
 
@@ -87,7 +87,6 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     describe,
     guards_of,
-    is_device_by_name,
     leaves,
 )
 from devlint.placement.domain.scope import Setting
@@ -102,14 +101,14 @@ from devlint.rules.meeting.arms import (
     is_for_no_tensor,
     is_placed,
     is_placeholder,
-    made_here,
     moves_with_module,
     reads_host_data,
 )
 from devlint.rules.meeting.encoded_arms import EncodedArms
 from devlint.rules.meeting.filled_lists import FilledLists
+from devlint.rules.meeting.side_by_side import handed_back_together
 from devlint.rules.rule import Rule
-from devlint.semantics import Dim, DType, Operation
+from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ class ArmsOnDifferentDevices(Rule):
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
                 self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
         if several:
-            self._found += _made_side_by_side(event, values)
+            self._found += handed_back_together(event, values)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -355,26 +354,6 @@ def _is_submodule_call(event: Called) -> bool:
     return code.startswith("self.") and code.count(".") == 1
 
 
-def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draft]:
-    """`return torch.zeros(n, device=d), torch.zeros(n, device=d), torch.zeros(n)`."""
-    made = [creation_of(value) for value in values]
-    placed = [s for s in made if s is not None and not s.bare and is_placed(s.device)]
-    for value, step in zip(values, made, strict=True):
-        if step is None or not step.bare or made_here(event, value) is None:
-            continue
-        alike = [s for s in placed if s.name == step.name]
-        if alike:
-            at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
-            # A device that the caller names is for all of what is handed back, if not for an index.
-            named = all(map(is_device_by_name, leaves(alike[0].device))) and not _may_be_an_index(value)
-            confidence = Confidence.MEDIUM if len(alike) > 1 or named else Confidence.LOW
-            yield draft_of(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
-
-
-def _may_be_an_index(value: Value) -> bool:
-    return not isinstance(value, Tensor) or value.dtype not in (DType.OTHER, DType.UNKNOWN)
-
-
 def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
     """Buffers of one constructor: most of them are made with `device=`, and one by the same factory without."""
     made = [step for _, value in buffers if (step := creation_of(value)) is not None and not step.bare]
@@ -390,7 +369,6 @@ def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
 _LEFT = "what is not replaced stays on the CPU"
 _JOINED = "joining them fails when the data gives both"
 _REGISTERED = "until the module is moved they are on two devices"
-_TOGETHER = "the caller gets them on two devices"
 
 
 def _receiver(event: Called) -> str:

@@ -73,6 +73,7 @@ from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self,
 from devlint.placement.domain.lattice import CPU, Decided, exclude
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import dotted
 from devlint.repairs.bound_names import expression_stays_bound
 from devlint.rules.moving.moves_of_modules import METHODS, goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.moving.parts_built_late import PartsBuiltLate
@@ -116,6 +117,8 @@ class SubmoduleAfterMove(Rule):
         """By definition and name: the move that put the module on an accelerator."""
         self._added: dict[str, list[_Added]] = {}
         """By definition."""
+        self._other_names: dict[tuple[str, str], list[str]] = {}
+        """By definition and name: the modules, or parts of them, that it is another name of: ``net = model.module``."""
         self._transfers: dict[int, Moved] = {}
         self._calls: dict[int, Called] = {}
         self._begun: dict[Scope, Begun] = {}
@@ -160,6 +163,7 @@ class SubmoduleAfterMove(Rule):
             self._moved.setdefault(scope, {})[target] = move
             return ()
         known = self._moved.get(scope) or self._added.get(scope)
+        self._names(event)
         if known and event.value_node is not None and not mentions(event.value_node, target):
             self._forget(scope, target)
         owner = target.rsplit(".", 1)[0]
@@ -169,11 +173,22 @@ class SubmoduleAfterMove(Rule):
             self._add(event, owner, target, event.value, event.arms)
         return ()
 
+    def _names(self, event: Stored) -> None:
+        """``net = model.module``, in another arm ``net = model``: what is added to the one is part of both."""
+        key = (event.scope.qualname, event.target)
+        named = dotted(event.value_node) if event.value_node is not None else None
+        if event.attribute is None and named is not None and named.partition(".")[0] in self._moved.get(key[0], {}):
+            self._other_names.setdefault(key, []).append(named)
+        else:
+            self._other_names.pop(key, None)
+
     def _forget(self, scope: str, name: str) -> None:
         """Moved anew, or another object: what was added before needs no word."""
         self._moved[scope] = {known: m for known, m in self._moved.get(scope, {}).items() if not is_part(known, name)}
         if scope in self._added:
-            self._added[scope] = [part for part in self._added[scope] if not is_part(part.name, name)]
+            self._added[scope] = [
+                part for part in self._added[scope] if not (is_part(part.name, name) or is_part(part.owner, name))
+            ]
 
     def _adds(self, event: Called) -> None:
         import libcst as cst
@@ -196,8 +211,9 @@ class SubmoduleAfterMove(Rule):
         step = _left_on_the_cpu(value) if known else None
         if not known or step is None or step.scope.qualname != scope:
             return
+        owners = [owner, *self._other_names.get((scope, owner), ())]
         for moved, move in known.items():
-            if is_part(owner, moved) and not exclude(move.arms, arms):
+            if any(is_part(one, moved) for one in owners) and not exclude(move.arms, arms):
                 part = _Added(event, moved, name, step, move, arms)
                 part.changes = self._moves_too(part, value)
                 self._added.setdefault(scope, []).append(part)
