@@ -60,7 +60,7 @@ def _is_of_makers(interp: Interpreter, module: Module) -> bool:
     steps = list(module.provenance or ())
     returned = [step for step in steps if step.kind is StepKind.RETURNED]
     made = steps[len(returned)] if len(steps) > len(returned) else None
-    if made is None or made.kind is not StepKind.MADE or steps[: len(returned)] != returned:
+    if not returned or made is None or made.kind is not StepKind.MADE or steps[: len(returned)] != returned:
         return False
     call = returned[0].node
     if made.scope.class_name is not None or any(step.scope.class_name is not None for step in returned[1:]):
