@@ -130,7 +130,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301", "DEV311")
+    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
     wakes_at = any_of(
         device_named=always,
         moved=always,
