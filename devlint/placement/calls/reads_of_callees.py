@@ -17,6 +17,7 @@ from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.state.reads_of_arguments import (
     is_in_each_call,
     is_left_out,
+    key_as_it_came,
     key_of_array,
     key_of_parameter,
     switches,
@@ -43,6 +44,8 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
         device = place_of(value, interp)
         argument = next((argument for argument in site.arguments if argument.value is value), None)
         own = key_of_parameter(interp, device)
+        if read.argument:
+            own = key_as_it_came(interp, value) if isinstance(value, (Tensor, Opaque)) else None
         if own is None and argument is not None and isinstance(value, Host):
             own = key_of_array(interp, argument.node)
         if own is not None and not read.arms and is_in_each_call(interp, allowed=switches(interp, interp.arms)):

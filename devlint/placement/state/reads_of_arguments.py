@@ -41,7 +41,7 @@ def note_cpu_argument(interp: Interpreter, event: DeviceMismatch) -> None:
     value = offending.value
     if not isinstance(value, (Tensor, Opaque)) or event.clash.other is not None:
         return
-    key = key_of_parameter(interp, value.device) or _key_of_input(interp, value)
+    key = key_as_it_came(interp, value)
     asked = tuple(arm for arm in event.arms if arm.guard.kind is not GuardKind.IS_NONE)
     allowed = len(event.arms) - len(asked) + switches(interp, asked)
     if key is None or not isinstance(event.node, cst.Call) or not is_in_each_call(interp, allowed):
@@ -52,8 +52,8 @@ def note_cpu_argument(interp: Interpreter, event: DeviceMismatch) -> None:
     interp.host_reads.setdefault(key, read)
 
 
-def _key_of_input(interp: Interpreter, value: Tensor | Opaque) -> str | None:
-    """The same of an input of ``forward``, which is where the module is: by where it came in."""
+def key_as_it_came(interp: Interpreter, value: Tensor | Opaque) -> str | None:
+    """The key of the symbol of the parameter that a value came in by: not of one in whose place it was made."""
     info, provenance = interp.info, value.provenance
     if info is None or provenance is None or provenance.first.kind is not StepKind.GIVEN or was_moved(provenance):
         return None
