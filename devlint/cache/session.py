@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -316,10 +317,10 @@ class Session:
         )
         queried = self._verification().queried
         probed = {existing(directory) for directory in queried.probed}
-        for package in {self._package_of(file) for file, _ in queried.mentions}:
+        for package in _packages_around(file for file, _ in queried.mentions):
             wanted.update(python_files(package, probed.add))
         searched = {known.searches.all[n].file for entry in known.of.values() for n in entry[3]}
-        packages = tuple({self._package_of(self._absolute(name)) + os.sep for name in searched})
+        packages = tuple(package + os.sep for package in _packages_around(map(self._absolute, searched)))
         wanted.update(path for name in table.files if (path := self._absolute(name)).startswith(packages))
         rows: dict[str, list[Any]] = {}
         for path in sorted(wanted):
@@ -338,11 +339,6 @@ class Session:
         table.save(self._path, known)
 
     # -- by the way -------------------------------------------------------------------------------------------------
-
-    def _package_of(self, file: str) -> str:
-        from devlint.source.modules import package_of
-
-        return str(package_of(Path(file), WorkingTree()) or Path(file).parent)
 
     def _known_dependencies(self) -> DependencyTable:
         if self._dependencies is None:
@@ -372,3 +368,12 @@ class Session:
 
     def _absolute(self, name: str) -> str:
         return absolute(name, self._root) if name.startswith("..") else os.path.join(self._root, name)
+
+
+def _packages_around(files: Iterable[str]) -> set[str]:
+    """The topmost packages around files; the directories of those that are in none."""
+    from devlint.source.modules import package_of
+
+    tree = WorkingTree()
+    directories = {os.path.dirname(file) for file in files}
+    return {str(package_of(Path(directory, "_"), tree) or directory) for directory in directories}
