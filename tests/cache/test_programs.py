@@ -162,10 +162,10 @@ def test_a_function_that_comes_to_give_something_is_read_again(project: Project,
     assert project.lint("pkg/net.py") == []
     assert (project.analysed, parsed) == (["pkg/net.py"], [])
     project.replace("pkg/helper.py", "print(n)", "return torch.zeros(n)")
-    assert [finding.code for finding in project.agrees()] == ["DEV101"]
-    assert "pkg/net.py" in project.analysed
+    assert [finding.code for finding in project.lint("pkg/net.py")] == ["DEV101"]
+    assert project.analysed == ["pkg/net.py"]
     project.replace("pkg/helper.py", "return torch.zeros(n)", "print(n)")
-    assert project.agrees() == []
+    assert project.lint("pkg/net.py") == []
 
 
 @pytest.mark.parametrize("seed", range(chosen(gate=4, search=6)))
