@@ -6,8 +6,9 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
-from devlint.source.tree import WORKING_TREE
+from devlint.source.tree import WORKING_TREE, WorkingTree
 from devlint.source.word_search import SEARCHED
 
 DISTRUSTED_NS = 2_000_000_000
@@ -87,6 +88,15 @@ def python_files(directory: str, note: Callable[[str], object]) -> Iterable[str]
     for parent, _, names in os.walk(directory):
         note(parent)
         yield from (os.path.join(parent, name) for name in names if name.endswith(SEARCHED))
+
+
+def packages_around(files: Iterable[str]) -> set[str]:
+    """The topmost packages around files; the directories of those that are in none."""
+    from devlint.source.modules import package_of
+
+    tree = WorkingTree()
+    directories = {os.path.dirname(file) for file in files}
+    return {str(package_of(Path(directory, "_"), tree) or directory) for directory in directories}
 
 
 def _is_settled(times: Iterable[int]) -> bool:

@@ -7,9 +7,9 @@ import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from devlint.cache.contents import Contents, existing, markers, python_files
+from devlint.cache.contents import Contents, existing, markers, packages_around, python_files
 from devlint.cache.earlier import EarlierResults
 from devlint.cache.entries import Entry, answered, key_of, report_of
 from devlint.cache.packs import Packs
@@ -29,6 +29,9 @@ from devlint.source.dependencies import RecordedFile
 from devlint.source.project import identity_root
 from devlint.source.tree import EarlierTree, WorkingTree
 from devlint.source.word_search import has_word
+
+if TYPE_CHECKING:
+    from devlint.source.program import Program
 
 
 def opened(directory: Path, cwd: Path) -> Session | None:
@@ -77,7 +80,11 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        return reports, [self._prepared(task) for task in unknown]
+        left = [self._prepared(task) for task in unknown]
+        if len(left) == 1:
+            # Several may be analysed by other processes, which parse faster than a tree is handed over.
+            left = [replace(task, program=self._program_of(task)) for task in left]
+        return reports, left
 
     def _prepared(self, task: FileTask) -> FileTask:
         """A task with what the last analysis of its file tells beforehand; none of it decides what is found."""
@@ -316,10 +323,10 @@ class Session:
         )
         queried = self._verification().queried
         probed = {existing(directory) for directory in queried.probed}
-        for package in {self._package_of(file) for file, _ in queried.mentions}:
+        for package in packages_around(file for file, _ in queried.mentions):
             wanted.update(python_files(package, probed.add))
         searched = {known.searches.all[n].file for entry in known.of.values() for n in entry[3]}
-        packages = tuple({self._package_of(self._absolute(name)) + os.sep for name in searched})
+        packages = tuple(package + os.sep for package in packages_around(map(self._absolute, searched)))
         wanted.update(path for name in table.files if (path := self._absolute(name)).startswith(packages))
         rows: dict[str, list[Any]] = {}
         for path in sorted(wanted):
@@ -339,11 +346,6 @@ class Session:
 
     # -- by the way -------------------------------------------------------------------------------------------------
 
-    def _package_of(self, file: str) -> str:
-        from devlint.source.modules import package_of
-
-        return str(package_of(Path(file), WorkingTree()) or Path(file).parent)
-
     def _known_dependencies(self) -> DependencyTable:
         if self._dependencies is None:
             try:
@@ -356,6 +358,10 @@ class Session:
         if self._verifier is None:
             self._verifier = Verifier(self._contents, WorkingTree())
         return self._verifier
+
+    def _program_of(self, task: FileTask) -> Program | None:
+        """The program of a file that was read to tell what has changed in it."""
+        return None if self._verifier is None else self._verifier.program_of(self._contents.file(task.path))
 
     def _gate(self, gate: Gate) -> str:
         """Tells settings from others; the gate is kept, so that its identity stays its own."""

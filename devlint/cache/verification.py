@@ -17,6 +17,7 @@ from devlint.source.tree import Tree
 
 if TYPE_CHECKING:
     from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.program import Program
 
 
 class Verifier:
@@ -30,6 +31,7 @@ class Verifier:
         """What was queried in this run, for the stamps that the table keeps."""
         self._located: dict[tuple[str, str, tuple[Path, ...]], str | None] = {}
         self._homes: dict[str, str] = {}
+        self._last_read: tuple[str, Program] | None = None
 
     def holds(self, entry: Entry, base: str, src: tuple[Path, ...]) -> bool:
         """Whether every dependency of an entry has its recorded answer today."""
@@ -71,6 +73,10 @@ class Verifier:
             self._fingerprints[digest] = self._read_fingerprints(path, digest)
         return self._fingerprints[digest]
 
+    def program_of(self, digest: str) -> Program | None:
+        """The program of this content, if it is the last one that was read here: trees are large."""
+        return self._last_read[1] if self._last_read is not None and self._last_read[0] == digest else None
+
     def _read_fingerprints(self, path: str, digest: str) -> PartFingerprints | None:
         from devlint.source.decoding import Unreadable, content_digest, decode
         from devlint.source.part_fingerprints import PartFingerprints
@@ -83,7 +89,10 @@ class Verifier:
         if content_digest(source.data).hex() != digest:
             return None
         program = program_of(source.text)
-        return PartFingerprints(program) if program is not None else None
+        if program is None:
+            return None
+        self._last_read = digest, program
+        return PartFingerprints(program)
 
     def _in_project(self, path: str) -> str:
         from devlint.source.project import path_in_project

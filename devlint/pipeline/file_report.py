@@ -76,7 +76,7 @@ def _linted(source: Source, task: FileTask, tree: Tree, dependencies: Dependenci
         from devlint.pipeline.workspaces import Workspaces
 
         workspaces = Workspaces(task, tree, dependencies)
-        parsed = parse(source.text, task.in_project)
+        parsed = parse(source.text, task.in_project, task.program)
         scopes = first_pass(parsed, task, workspaces)
         result = second_pass(parsed, scopes, task, workspaces)
     return replace(result, findings=(*result.findings, *broken_cells(source, task)))

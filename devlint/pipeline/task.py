@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from devlint.source.dependencies import Dependencies, Extent, RecordedFile
     from devlint.source.gate import Refusal
     from devlint.source.kept_programs import Shelf
+    from devlint.source.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class FileTask:
     """Where the programs of other files are kept beyond this process."""
     known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)
     """Other files as the last analysis read them that was recorded: what still holds of it."""
+    program: Program | None = field(default=None, compare=False)
+    """The program of the file, if it was read before; of another text than the file's it is of no use."""
 
     @property
     def base(self) -> str:

@@ -55,6 +55,8 @@ class Definition:
     """Where that begins on its line, in UTF-8 bytes from 0."""
     last: int
     own: OwnNames
+    returns: bool
+    """It returns a value somewhere."""
     yields: bool
     places: bool
     """It calls ``.to`` or ``.cuda``."""
@@ -283,7 +285,27 @@ def _definition(node: Function, number: int, reading: _Reading) -> Definition:
     body = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
     last = node.end_lineno or body
     yields, places = _signs(node) if reading.signs else (False, False)
-    return Definition(number, first_line(node), body, statement.col_offset, last, _own(node, reading), yields, places)
+    own, returns = _own(node, reading), _returns(node)
+    return Definition(number, first_line(node), body, statement.col_offset, last, own, returns, yields, places)
+
+
+def _returns(node: Function) -> bool:
+    """Whether a statement of the body returns a value; not of definitions inside of it."""
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        statement = stack.pop()
+        kind = type(statement)
+        if kind is ast.Return:
+            if statement.value is not None:  # type: ignore[attr-defined]
+                return True
+        elif kind in _BLOCKS:
+            for name in _BLOCK_FIELDS:
+                stack += getattr(statement, name, ())
+    return False
+
+
+_BLOCK_FIELDS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Where compound statements have theirs."""
 
 
 def _signs(node: Function) -> tuple[bool, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from devlint.cache import shelf as shelves
 from devlint.cache.place import NAME
 from devlint.cache.shelf import ProgramShelf
-from devlint.source import library
+from devlint.pipeline.stages import parsing
+from devlint.source import library, program
 from devlint.source.bare.lazy_parser import BareLazyParser
 from devlint.source.decoding import Unreadable, decode
+from devlint.source.gate import Refusal, check_syntax
 from devlint.source.kept_programs import kept_program, plain
 from devlint.source.program import Program, program_of
 from tests.cache.conftest import Project
@@ -126,6 +129,43 @@ def test_what_a_changed_file_imports_is_not_parsed_again(project: Project, parse
     project.replace("pkg/helper.py", "class Base(torch.nn.Module)", "class Base(torch.nn.Module, object)")
     project.lint("pkg/helper.py", "pkg/loose.py")
     assert set(parsed) == {(project.root / "pkg/helper.py").read_text()}
+
+
+@pytest.mark.parametrize("file", ["pkg/net.py", "pkg/loose.py"])
+def test_a_changed_file_is_parsed_once(project: Project, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    project.lint()
+    texts: list[str] = []
+
+    def watched(text: str) -> tuple[ast.Module | None, Refusal | None]:
+        texts.append(text)
+        return check_syntax(text)
+
+    monkeypatch.setattr(program, "check_syntax", watched)
+    monkeypatch.setattr(parsing, "check_syntax", watched)
+    text = (project.root / file).read_text() + "\n\nTOUCHED = True\n"
+    project.write(file, text)
+    found = project.lint()
+    assert project.analysed == [file]
+    assert texts.count(text) == 1
+    assert found == project.lint(cached=False)
+
+
+def test_a_function_that_comes_to_give_something_is_read_again(project: Project, parsed: list[str]) -> None:
+    """That it gives nothing is known without its body, of which it is a fact all the same."""
+    project.write("pkg/helper.py", "import torch\n\n\ndef make(n):\n    print(n)\n")
+    project.write(
+        "pkg/net.py", "import torch\nfrom pkg.helper import make\n\n\ndef add(x):\n    return x.cuda() + make(3)\n"
+    )
+    assert project.lint("pkg/net.py") == []
+    parsed.clear()
+    project.write("pkg/net.py", (project.root / "pkg/net.py").read_text() + "\n\nTOUCHED = True\n")
+    assert project.lint("pkg/net.py") == []
+    assert (project.analysed, parsed) == (["pkg/net.py"], [])
+    project.replace("pkg/helper.py", "print(n)", "return torch.zeros(n)")
+    assert [finding.code for finding in project.lint("pkg/net.py")] == ["DEV101"]
+    assert project.analysed == ["pkg/net.py"]
+    project.replace("pkg/helper.py", "return torch.zeros(n)", "print(n)")
+    assert project.lint("pkg/net.py") == []
 
 
 @pytest.mark.parametrize("seed", range(chosen(gate=4, search=6)))

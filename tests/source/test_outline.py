@@ -72,7 +72,40 @@ def test_the_two_readings_of_a_file_agree() -> None:
             assert other.own == own_names(info.node), (path, info.qualname)
             assert other.is_generator == info.is_generator, (path, info.qualname)
             assert other.places_itself == info.places_itself, (path, info.qualname)
+            assert other.gives_none == info.gives_none, (path, info.qualname)
     assert seen > 1000
+
+
+def test_what_a_definition_returns_is_not_what_those_inside_of_it_return() -> None:
+    text = dedent(
+        """
+        def inner_only():
+            def inside():
+                return 1
+            for item in inside():
+                return
+        async def deep(x):
+            try:
+                pass
+            except* ValueError:
+                with x:
+                    match x:
+                        case 1:
+                            while x:
+                                return 1
+        def at_last(x):
+            if x:
+                pass
+            elif x.y:
+                pass
+            else:
+                class Inside:
+                    def method(self):
+                        return 2
+        """
+    )
+    returns = [definition.returns for definition in outline_of(ast.parse(text)).definitions]
+    assert returns == [False, True, False]
 
 
 def test_a_definition_is_the_same_whether_it_is_parsed_alone_or_with_its_file() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import ast
 
     from devlint.source.outline import Outline
+    from devlint.source.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,16 @@ class Parsed:
     """Whether LibCST must not, or need not, read the text: then the refusal is final."""
 
 
-def parse(text: str, in_project: str) -> Parsed:
-    """The text with its tree and outline, if it passes the gate. ``in_project`` is its path, which decides its role."""
+def parse(text: str, in_project: str, program: Program | None = None) -> Parsed:
+    """The text with its tree and outline, if it passes the gate. ``in_project`` is its path, which decides its role.
+
+    ``program`` may be that of the text: then it is not parsed again.
+    """
+    role = role_of(PurePath(in_project), text)
+    if program is not None and program.tree is not None and program.text == text:
+        return Parsed(text, role, program.tree, program.outline, None, False)
     tree, refusal = check_syntax(text)
     blocked = _blocked(text, tree, refusal)
-    role = role_of(PurePath(in_project), text)
     if blocked is not None:
         return Parsed(text, role, None, None, blocked, True)
     if tree is None:

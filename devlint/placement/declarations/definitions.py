@@ -89,12 +89,15 @@ class FunctionInfo:
     @property
     def node(self) -> FunctionNode:
         """The whole definition, parsed on first use."""
-        if self.linkage is not None:
-            self.linkage.depends_on(body_part(self.qualname))
+        self._depend_on_body()
         if self._parse is not None:
             parse, self._parse = self._parse, None
             self._node = parse()
         return self._node if self._node is not None else self.header
+
+    def _depend_on_body(self) -> None:
+        if self.linkage is not None:
+            self.linkage.depends_on(body_part(self.qualname))
 
     def forget(self) -> None:
         """Drop references that form cycles."""
@@ -174,14 +177,19 @@ class FunctionInfo:
     @property
     def gives_none(self) -> bool:
         """Whether a call gives None whenever it ends, by its source: no ``return`` has a value, and nothing yields."""
-        node = self.node
+        self._depend_on_body()
         if self._gives is None:
-            returns = isinstance(node, cst.Lambda) or any(
-                type(child) is cst.Return and child.value is not None
-                for child in descend(node.body, into_definitions=False)
-            )
-            self._gives = returns or self.is_generator
+            self._gives = self._returns() or self.is_generator
         return not self._gives
+
+    def _returns(self) -> bool:
+        if self.outlined is not None:
+            return self.outlined.returns
+        node = self.node
+        return isinstance(node, cst.Lambda) or any(
+            type(child) is cst.Return and child.value is not None
+            for child in descend(node.body, into_definitions=False)
+        )
 
     @property
     def is_generator(self) -> bool:

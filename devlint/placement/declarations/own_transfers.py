@@ -76,6 +76,10 @@ def _goes_on(override: FunctionInfo) -> bool:
     return any(isinstance(child, cst.Name) and child.value == "super" for child in descend(override.node.body))
 
 
+_TELLING = frozenset({cst.Call, cst.Subscript, cst.Name, cst.Attribute})
+"""The nodes that tell what a method moves; of the others ``isinstance`` is slow, for LibCST's abstract classes."""
+
+
 def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
     reached: set[str] = set()
     pending = [override]
@@ -85,7 +89,9 @@ def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
         walked.append(method)
         told: set[int] = set()
         for child in descend(method.node.body):
-            if isinstance(child, cst.Call | cst.Subscript) and (named := _literally_named(child)) is not None:
+            if type(child) not in _TELLING:
+                continue
+            if isinstance(child, (cst.Call, cst.Subscript)) and (named := _literally_named(child)) is not None:
                 told.add(id(named[0]))
                 reached.add(named[1])
             if isinstance(child, cst.Name) and child.value in _BY_NAME and id(child) not in told:
