@@ -17,6 +17,9 @@ _COMMAND_LINE = re.compile(
     re.M,
 )
 
+_PARSES = re.compile(r"^(?:\w[\w, ]*=\s*)?(?:\w+(?:\(\))?\.)?parse_(?:known_)?args\(", re.M)
+"""The command line is read at the module level: who imports the file runs the program."""
+
 _MODULES = re.compile(r"^class \w+\(.*Module\W", re.M)
 _USED = re.compile(r"backward\(|optim|DataLoader|\.train\(|\.fit\(|(?:load|save|write|read|open)\w{0,40}\(", re.I)
 """What a program does with models, and a demonstration seldom does."""
@@ -72,7 +75,9 @@ def role_of(path: PurePath, text: str) -> Role:
     if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem):
         return Role.SCRIPT
     # Few files ask for their name, and to look for the others takes longer.
-    return _role_by_guard(text) if has_main_guard(text) else Role.LIBRARY
+    if has_main_guard(text):
+        return _role_by_guard(text)
+    return Role.SCRIPT if "parse_" in text and _PARSES.search(text) is not None else Role.LIBRARY
 
 
 def _tests_a_model(text: str) -> bool:

@@ -99,6 +99,9 @@ if __name__ == '__main__':
         ("benchmarks/run.py", GUARD, Role.BENCHMARK),
         ("bench_net.py", "", Role.BENCHMARK),
         ("tests/benchmarks/run.py", "", Role.TEST),
+        ("pkg/train.py", "parser = ArgumentParser()\nargs = parser.parse_args()\n", Role.SCRIPT),
+        ("pkg/train.py", "args, rest = options().parse_known_args()\n", Role.SCRIPT),
+        ("pkg/train.py", "def main():\n    args = parser.parse_args()\n", Role.LIBRARY),
         ("tests/demo.ipynb", "", Role.NOTEBOOK),
     ],
 )

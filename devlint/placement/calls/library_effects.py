@@ -38,7 +38,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.refusals import note_refused
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import replace
 from devlint.semantics import Dim, DType, Operation
 
@@ -182,6 +182,9 @@ def _host_reduced(call: LibraryCall) -> Value:
         return _host_all(call)
     if isinstance(first, Tensor) and first.evidence is Evidence.CERTAIN:
         note_refused(call.interp, call.node)
+    elif given is not None and (path := path_of(given.node)) is not None and path in call.interp.state.values:
+        # What comes through is an array from here on.
+        call.interp.state.store(path, Host(numpy=True))
     return Host(numpy=len(call.site.arguments) > 1, number=len(call.site.arguments) == 1)
 
 

@@ -276,7 +276,7 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
         rest = None if value.rest is None else substitute(value.rest, substitution, interp, call)
         return Container(items, value.keys, rest, value.type, value.node)
-    if isinstance(value, Instance) and value.info is not None and (value.details or value.given):
+    if isinstance(value, Instance) and (value.details or value.given):
         details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
         built_with = ((key, substitute(held, substitution, interp, call)) for key, held in value.given)
         return replace(value, details=tuple(details), given=tuple(built_with))
@@ -404,6 +404,9 @@ def _choice(
         if isinstance(given, UnknownValue) or not _may_be_none(given, interp):
             # Of what is handed over nothing has to be known to be something: other calls leave it out.
             return second
+        # `def alias(x, out=None): return function(x, out)`: the calls of the alias decide.
+        place = place_of(given, interp)
+        guard = replace(guard, subject=place.symbol if isinstance(place, SameAs) else None)
     if guard.subject is not None and guard.text == guard.subject.name:
         # The truth of the argument itself.
         told = substitution.get(guard.subject.key)

@@ -33,6 +33,7 @@ from devlint.placement.calls.summaries import (
 from devlint.placement.calls.thrown_away import note_thrown_away
 from devlint.placement.calls.told_devices import note_built_untold, note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
+from devlint.placement.calls.what_decides import what_decides
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind, listed_kind
 from devlint.placement.declarations.template_methods import is_abstract
@@ -84,7 +85,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     register_what_is_handed(interp, node, info, site)
     summary = interp.program.summary(info)
     if summary is None:
-        found = beside_arguments(interp, node, site)
+        found = beside_arguments(interp, node, what_decides(info, site, bound))
         if info is interp.info and (found == NOTHING or any(map(_is_bottom, site.arguments))):
             # Of what is no tensor the recursion gives what the other arms do.
             found = BOTTOM
@@ -101,7 +102,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         value = replace(value, device=UNKNOWN)
     result = handed_back(interp, node, value, defaulted)
     if isinstance(result, UnknownValue):
-        result = beside_arguments(interp, node, site)
+        result = beside_arguments(interp, node, what_decides(info, site, bound))
     result = stated_types.of_result(interp, info, site, result)
     if stated_types.is_placed_nowhere(info, result):
         result = stated_types.placed_beside(result, site, beside_arguments(interp, node, site))

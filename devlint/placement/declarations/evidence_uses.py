@@ -118,8 +118,9 @@ def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sig
         if method in rows.NEVER_READ:
             found.method_calls[receiver.value, method] += 1
     elif method in rows.OF_MASKS and type(receiver) is cst.Comparison and is_mask(receiver):
-        # ``(ratios == 1).any()``
-        found.note_parameter(dotted(receiver.left) or "", rows.ARRAY_LIKE)
+        # ``(ratios == 1).any()``; of ``(position >= bounds).any()`` the bounds alone may have the shape.
+        if not _is_ordered_among_others(receiver, found):
+            found.note_parameter(dotted(receiver.left) or "", rows.ARRAY_LIKE)
     elif sign is rows.TENSOR or method in rows.MOVING_OR_CAST:
         if type(receiver) is cst.Subscript and is_of_several_axes(receiver):
             found.note_parameter(dotted(receiver.value) or "", rows.COMPUTED_OF)
@@ -127,6 +128,16 @@ def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sig
             note_computed(receiver, found)
     if method == "log_prob" and call.args and type(call.args[0].value) is cst.Name:
         found.note_parameter(call.args[0].value.value, rows.GIVEN_TO_A_DISTRIBUTION)
+
+
+def _is_ordered_among_others(node: cst.Comparison, found: Found) -> bool:
+    """Whether something is held against the order of what is no parameter, and may be many values or one."""
+    compared = node.comparisons[0]
+    other = compared.comparator
+    return type(compared.operator) in _ORDER and type(other) is cst.Name and other.value not in found.parameters
+
+
+_ORDER = frozenset({cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual})
 
 
 def _subscript(node: cst.Subscript, found: Found) -> None:

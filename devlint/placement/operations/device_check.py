@@ -60,7 +60,7 @@ from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.reads_of_arguments import note_cpu_argument
 from devlint.placement.state.streams import note_use, reads_data
 from devlint.records import replace
-from devlint.semantics import Clash, Dim, Operand, Operation, Shape
+from devlint.semantics import Clash, Dim, Operand, Operation, Rule, Shape
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -396,8 +396,15 @@ def _report_all(
     while found is not None:
         offending = _report(interp, node, operation, operands, found, callee, callee_node)
         rest = [b for b in operands if b.node is not offending.node]
-        found = _judge(interp, operation, rest, node) if 1 < len(rest) < len(operands) else None
+        # Of an indexed tensor the others make no subscript: none of them has to be beside another.
+        fits_the_first = operation.rule in _OF_THE_FIRST and rest and rest[0] is not operands[0]
+        open_still = 1 < len(rest) < len(operands) and not fits_the_first
+        found = _judge(interp, operation, rest, node) if open_still else None
         operands = rest
+
+
+_OF_THE_FIRST = (Rule.INDEX_READ, Rule.INDEX_WRITE, Rule.INDEX_PUT, Rule.MASKED_FILL)
+"""Rules by which each operand is held against the first, and not against the others."""
 
 
 def _report(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
+    NONE,
     UNSET,
     Argument,
     Constant,
@@ -45,7 +46,7 @@ def create(
 ) -> Value:
     """The tensor that a factory call creates; with ``out=`` the given tensor."""
     out = call.keyword("out")
-    if out is not None and isinstance(out.value, (Tensor, Opaque)):
+    if out is not None and out.value != NONE:
         return out.value
     named = _device_argument(factory, call)
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:

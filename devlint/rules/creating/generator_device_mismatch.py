@@ -147,9 +147,11 @@ class GeneratorDeviceMismatch(Rule):
         if event.clash.kind != CLASH:
             return
         step = _made(event.offending.value)
+        # What another function makes where it is told to is told wrong here.
+        at_the_draw = step is None or (step.scope != event.scope and not step.bare)
         yield Draft(
-            node=event.node if step is None else step.node,
-            scope=event.scope if step is None else step.scope,
+            node=event.node if step is None or at_the_draw else step.node,
+            scope=event.scope if step is None or at_the_draw else step.scope,
             message=_message(event),
             confidence=_confidence(event, step),
             trace=_trace(event),
@@ -168,11 +170,13 @@ class GeneratorDeviceMismatch(Rule):
             target = f"{code_of(event.other.node)}.device"
         elif isinstance(device, Known):
             target = f'"{device}"'
-        if not target:
-            return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
         written_out = target.startswith(('"', "'"))
-        there = step is not None and step.scope == event.scope and self._definitions.is_available(target, step)
-        changes = _made_for(step, target) if step is not None and (written_out or there) else ()
+        at_hand = bool(target) and step is not None and step.scope == event.scope
+        there = at_hand and step is not None and self._definitions.is_available(target, step)
+        if not target or not (step is None or written_out or there):
+            # A name of a comprehension, say, means nothing where the generator is made.
+            return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
+        changes = _made_for(step, target) if step is not None else ()
         return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`", changes)
 
     def created(self, event: Created) -> Iterable[Draft]:

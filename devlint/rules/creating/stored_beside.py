@@ -110,7 +110,8 @@ class StoredBeside:
             # Rendered where something was kept alone: most calls have nothing to do with it.
             handed = [one.node for call in self._calls[definition] for one in call.arguments]
             handed_on = any(code_of(node) == kept.owner for node in (*handed, *self._handed_back[definition]))
-            if handed_on or self._is_input(kept):
+            # What a method of no module prepares and hands back goes to whoever moves it.
+            if (handed_on and _is_elsewhere(kept.event)) or self._is_input(kept):
                 yield _draft(kept)
 
     def _is_input(self, kept: _Kept) -> bool:

@@ -99,10 +99,11 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     describe,
+    exclude,
     is_accelerator,
     leaves,
 )
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX, METHOD
 from devlint.rules.meeting.brought_beside import BroughtBeside
@@ -147,8 +148,8 @@ class NumpyOnAccelerator(Rule):
 
     def __init__(self) -> None:
         self._undecided: list[HostRead] = []
-        self._moved_to_cpu: dict[str, Moved] = {}
-        """By definition: a transfer to the CPU of a tensor that the caller placed."""
+        self._moved_to_cpu: dict[str, list[Moved]] = {}
+        """By definition: the transfers to the CPU of tensors that the caller placed."""
         self._expected_elsewhere = ExpectedElsewhere()
         self._unknown: list[HostRead] = []
         self._habit = BroughtForNumpy()
@@ -231,7 +232,7 @@ class NumpyOnAccelerator(Rule):
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
-                self._moved_to_cpu.setdefault(event.scope.qualname, event)
+                self._moved_to_cpu.setdefault(event.scope.qualname, []).append(event)
                 self._expected_elsewhere.brought_to_cpu(event)
         return ()
 
@@ -244,7 +245,8 @@ class NumpyOnAccelerator(Rule):
             self._for_arrays.add(event.scope.qualname)
         device = event.value.device
         if is_accelerator(device):
-            yield _draft(event, Severity.ERROR, confidence_in_tensor(event), f"is on {describe(device)}")
+            severity = Severity.ERROR if _was_put_there(event) else Severity.WARNING
+            yield _draft(event, severity, confidence_in_tensor(event), f"is on {describe(device)}")
         elif any(arm.guard.kind is GuardKind.ON_ACCELERATOR for arm in event.arms):
             # `if self.use_cuda: x = x.cpu()`: whoever asked knows on which side there is something to bring.
             return
@@ -283,6 +285,11 @@ class NumpyOnAccelerator(Rule):
             told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
             told = told or event.handed_over is not None or event.scope.qualname in self._of_trainers
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
+
+    def _sibling_of(self, event: HostRead) -> Moved | None:
+        """A transfer to the CPU on the way to the read: in the other arm of a test it is for other values."""
+        brought = self._moved_to_cpu.get(event.scope.qualname, ())
+        return next((one for one in brought if not exclude(one.arms, event.arms)), None)
 
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
         """What is where a caller, or the caller's model, has it."""
@@ -338,7 +345,7 @@ class NumpyOnAccelerator(Rule):
                     _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the object's model is", (step,)),
                 )
                 continue
-            sibling = self._moved_to_cpu.get(scope.qualname)
+            sibling = self._sibling_of(event)
             if is_listed_by_a_model(event):
                 sure = Confidence.LOW if scope.role is Role.TEST else Confidence.MEDIUM
                 yield event, _draft(event, Severity.WARNING, sure, "is where the model is")
@@ -388,6 +395,16 @@ class NumpyOnAccelerator(Rule):
                     event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
                 ),
             )
+
+
+def _was_put_there(event: HostRead) -> bool:
+    """Whether the function that reads it, or one that it calls, brought it there.
+
+    What a constructor brought there may be on the CPU by now: the object's methods put others in it, or clear it.
+    """
+    way = provenance_of(event.value)
+    placed = way.find(StepKind.MOVED, StepKind.MADE) if way is not None else None
+    return placed is None or placed.scope == event.scope or placed.scope.setting is not Setting.CONSTRUCTION
 
 
 def _step_of(there: Moved) -> DraftStep:

@@ -128,7 +128,8 @@ class DeviceChosenAtImport(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""
-        if event.value_node is not None and event.scope.qualname:
+        # A name of its own for the device puts nothing there yet.
+        if event.value_node is not None and event.scope.qualname and event.owner is not None:
             self._placing.add(id(event.value_node))
         if _at_import(event.scope) and not event.of_class and id(event.value_node) in self._placed:
             self._tables[event.target] = self._placed[id(event.value_node)]

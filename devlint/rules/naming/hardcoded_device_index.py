@@ -200,7 +200,9 @@ class HardcodedDeviceIndex(Rule):
         yield from self._devices.values()
         throughout = len(self._on_the_first) >= POLICY and not self._names_others
         for draft in self._on_the_first:
-            yield replace(draft, confidence=Confidence.LOW) if throughout else draft
+            # What a method chose is put to use in others: the literal is its, wherever that is.
+            chosen = any(is_or_the_cpu(draft.node, begun) for begun in self._begun.values())
+            yield replace(draft, confidence=Confidence.LOW) if throughout or chosen else draft
         for draft in self._in_main:
             # Without arguments it is a demonstration, whose values are the reader's to fill in (fixture `main_block`).
             yield draft if self._takes_arguments else replace(draft, confidence=Confidence.LOW)

@@ -58,6 +58,9 @@ class Tower(nn.Module):
   module are registered there.
 - A method other than the constructor builds them where it is told, or where the data is.
 - They are put on the device that the object keeps, as its inputs are: `Layer().to(self.device)`.
+- The class has a `named_parameters` and a `state_dict` of its own that go through them, as what puts each of them on a
+  device of its own does.
+- A module of another class is built with all of them: `Heads(self.heads)`, which keeps them.
 - Each wraps a layer of a part that is registered, `Block(layer)`, and makes none of its own for sure: low.
 - The class is no module.
 
@@ -138,6 +141,8 @@ class UnregisteredModule(Rule):
         self._brought: set[tuple[str | None, int]] = set()
         """By class and creation: modules that a method other than the constructor moves."""
 
+        self._given_whole: set[tuple[str, str]] = set()
+        """Containers, by class and attribute, that a module of another class is built with."""
         self._methods: dict[str, list[cst.CSTNode]] = {}
         """By class: its methods."""
 
@@ -157,8 +162,14 @@ class UnregisteredModule(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         """`self.layers.append(nn.Linear(...))`."""
+        if event.scope.class_name is None:
+            return ()
+        if isinstance(event.result, Module):
+            for argument in event.call.arguments:
+                if isinstance(argument.value, Container) and (own := _own_attribute(argument.node)):
+                    self._given_whole.add((event.scope.class_name, own))
         given = [argument for argument in event.call.arguments if isinstance(argument.value, Module)]
-        if not given or event.scope.class_name is None:
+        if not given:
             return ()
         receiver, _, method = code_of(event.call.node.func).rpartition(".")
         if receiver.startswith("self."):
@@ -204,6 +215,9 @@ class UnregisteredModule(Rule):
             if names_registered(fact.value, facts):
                 # A move changes them in place, so that the container names them still.
                 continue
+            if readers >= _TELLING or (facts.info.qualname, fact.name) in self._given_whole:
+                # The class tells of them itself, on purpose, or an object that it builds is given all of them to keep.
+                continue
             filled, put = self._filled.get((facts.info.qualname, fact.name), (None, None))
             modules = [value for value in (*fact.value.innermost, put) if isinstance(value, Module)]
             if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
@@ -236,6 +250,16 @@ class UnregisteredModule(Rule):
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
                 draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
                 yield replace(draft, confidence=Confidence.LOW) if wrapped else draft
+
+
+_TELLING = frozenset({"named_parameters", "state_dict"})
+"""A class whose own methods of these names go through what it keeps has left it out of `_modules` on purpose."""
+
+
+def _own_attribute(node: cst.CSTNode) -> str:
+    """`heads` of `self.heads`; empty for anything else."""
+    owner, _, name = code_of(node).rpartition(".")
+    return name if owner == "self" else ""
 
 
 def _untrained(info: ClassInfo, fact: AttributeFact, readers: frozenset[str]) -> Draft:
