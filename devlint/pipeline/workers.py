@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from devlint.deferred_methods import deferred_methods
 from devlint.pipeline.deep_stack import deep_stack, no_collection
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
@@ -338,12 +337,11 @@ def _names_torch(task: FileTask) -> bool:
 @cache
 def import_analysis() -> None:
     """What an analysis imports when it begins."""
-    with deferred_methods():
-        import devlint.placement.project.workspace
-        import devlint.rules.engine  # noqa: F401
-        from devlint.rules.registry import rule_classes
+    import devlint.placement.project.workspace
+    import devlint.rules.engine  # noqa: F401
+    from devlint.rules.registry import rule_classes
 
-        rule_classes()
+    rule_classes()
 
 
 def _collect_garbage() -> None:

@@ -15,13 +15,12 @@ the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cu
 a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another public
 method asks nobody; and a function that moves one thing where the machine has an accelerator, and another one whatever
 it has; or batches whatever it has, for a model that another function brings there only if it is asked to. So in a file
-that asks a function of the project for its device, `get_device()`. And
-`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default, which it
-refuses. So it finds `.cuda(x.device)`, and `.cuda(device)` of a device that is also given to what takes any,
-`.to(device)`. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module. And
-`device="cuda"` as the default of a Module's method that puts things there which meet the module's parameters. And what
-an object of another class, in a library, keeps on the current accelerator from its constructor on, where a method meets
-it with tensors of its caller.
+that asks a function of the project for its device, `get_device()`. And `.cuda(device)` of a device that is the CPU on a
+machine without an accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and
+`.cuda(device)` of a device that is also given to what takes any, `.to(device)`. And what the constructor of a Module
+puts on the current accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method
+that puts things there which meet the module's parameters. And what an object of another class, in a library, keeps on
+the current accelerator from its constructor on, where a method meets it with tensors of its caller.
 
 ## Why is this bad
 
