@@ -36,8 +36,8 @@ class AskedElsewhere:
     _asked: dict[str, tuple[Moved, str]] = field(default_factory=dict)
     """By class: the first move under an attribute that says whether the accelerator is used, and that attribute."""
 
-    _models: dict[tuple[str, str], Moved] = field(default_factory=dict)
-    """By class, and name in the source's words: the first move of a module under a test for an accelerator."""
+    _models: dict[str, Moved] = field(default_factory=dict)
+    """By class: the first move of a module that its objects keep, under a test for an accelerator."""
 
     _bodies: dict[Scope, cst.CSTNode] = field(default_factory=dict)
 
@@ -53,9 +53,8 @@ class AskedElsewhere:
             return
         if event.guarded and event.named is None:
             self._asked_here.setdefault(event.scope, event)
-            if isinstance(event.receiver, Module):
-                kept = event.receiver_text.startswith("self.")
-                self._models.setdefault(((owner or "") if kept else "", event.receiver_text), event)
+            if owner is not None and isinstance(event.receiver, Module) and event.receiver_text.startswith("self."):
+                self._models.setdefault(owner, event)
         if owner is None:
             return
         # `if self.use_cuda:`; a longer condition may be about other things as well.
@@ -87,17 +86,18 @@ class AskedElsewhere:
         return _unlike(asked, place, "ask here as well, or choose a device once and move all to it")
 
     def _unlike_the_model(self, definition: Definition, place: Place) -> Draft | None:
-        """``data.cuda()`` in a function that is handed ``model``, which main brings there ``if args.gpu >= 0:``."""
-        if place.move is None or place.sink != Sink.TRANSFER or place.of_module or place.scope.role not in _ROLES:
+        """``rows.cuda()`` in a method of an object that brings ``self.model`` there ``if torch.cuda.is_available():``.
+
+        Of a model that a function is handed :mod:`devlint.rules.naming.chosen_for_models` tells.
+        """
+        scope = place.scope
+        if place.move is None or place.sink != Sink.TRANSFER or place.of_module or scope.role not in _ROLES:
             return None
         decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
-        if decided or definition.begun is None or definition.tests_device or _is_helper(place.scope):
+        if decided or definition.begun is None or definition.tests_device or _is_helper(scope):
             return None
-        own = place.scope.class_name
-        handed = [("", name) for name, _ in definition.begun.arguments]
-        kept = [key for key in self._models if key[0] and key[0] == own and place.scope.setting is Setting.METHOD]
-        asked = next((self._models[key] for key in (*handed, *kept) if key in self._models), None)
-        if asked is None or asked.scope == place.scope or id(place.node) not in untried(definition.begun.node):
+        asked = self._models.get(scope.class_name or "") if scope.setting is Setting.METHOD else None
+        if asked is None or asked.scope == scope or id(place.node) not in untried(definition.begun.node):
             return None
         bodies = (definition.begun.node, self._bodies.get(asked.scope))
         if any(leaves_without(body) for body in bodies if body is not None):

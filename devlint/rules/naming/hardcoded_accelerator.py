@@ -14,13 +14,13 @@ and does not move. So it does where inputs go to the machine's accelerator for a
 the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cuda()`, which the inputs do not ask. And
 a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another public
 method asks nobody; and a function that moves one thing where the machine has an accelerator, and another one whatever
-it has; or batches whatever it has, for a model that another function brings there only if it is asked to. So in a file
-that asks a function of the project for its device, `get_device()`. And `.cuda(device)` of a device that is the CPU on a
-machine without an accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`, and
-`.cuda(device)` of a device that is also given to what takes any, `.to(device)`. And what the constructor of a Module
-puts on the current accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's method
-that puts things there which meet the module's parameters. And what an object of another class, in a library, keeps on
-the current accelerator from its constructor on, where a method meets it with tensors of its caller.
+it has; or, in another method of an object that brings its model there only where there is one, inputs whatever it has.
+So in a file that asks a function of the project for its device, `get_device()`. And `.cuda(device)` of a device that is
+the CPU on a machine without an accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`,
+and `.cuda(device)` of a device that is also given to what takes any, `.to(device)`. And what the constructor of a
+Module puts on the current accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's
+method that puts things there which meet the module's parameters. And what an object of another class, in a library,
+keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller.
 
 ## Why is this bad
 
