@@ -26,7 +26,7 @@ def given_back_moved(info: FunctionInfo) -> str | None:
 
 def _given_back_moved(info: FunctionInfo) -> str | None:
     node = info.node
-    if not isinstance(node, cst.FunctionDef) or node.decorators or node.asynchronous is not None:
+    if not isinstance(node, cst.FunctionDef) or node.decorators:
         return None
     named = [parameter.name.value for parameter in parameters_of(info.header)[info.has_receiver :]]
     expressions = list(_given(node.body, named))

@@ -160,13 +160,18 @@ def _repair(transfer: cst.CSTNode, device: str | None) -> Repair:
         case cst.Call(
             func=cst.Attribute(value=cst.Call(args=[cst.Arg(value=data, star=""), *_]), attr=method), args=args
         ):
-            written = ", ".join(code_of(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for argument in args)
+            written = ", ".join(map(_written, args))
             move = f".to({device})" if device and method.value == "cuda" and not args else f".{method.value}({written})"
             if "#" not in move:
                 changes = (DropCall(transfer), Suffix(data, move))
         case _:
             pass
     return Repair(Applicability.UNSAFE, message, changes)
+
+
+def _written(argument: cst.Arg) -> str:
+    keyword = f"{argument.keyword.value}=" if argument.keyword is not None else ""
+    return f"{argument.star}{keyword}{code_of(argument.value)}"
 
 
 def _confidence(event: Stored) -> Confidence:

@@ -20,12 +20,12 @@ def switches_in(function: cst.CSTNode) -> Iterator[str]:
     """
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import code_of, descend
+    from devlint.placement.syntax.nodes import body_of, code_of, descend
 
     for node in descend(function):
         if not isinstance(node, cst.If) or not isinstance(node.orelse, cst.Else):
             continue
-        arms = [[code_of(one).strip() for one in arm.body] for arm in (node.body, node.orelse.body)]
+        arms = [[code_of(one).strip() for one in body_of(arm)] for arm in (node.body, node.orelse.body)]
         placed, bare = ([_MOVES.sub("", statement) for statement in arm] for arm in arms)
         if placed != arms[0] and bare == arms[1] and set(bare) <= set(placed):
             yield code_of(node.test)
