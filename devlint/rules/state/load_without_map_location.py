@@ -70,8 +70,7 @@ A checkpoint saved from an accelerator is loaded in a process without one.
 
 ## Known problems
 
-Whether a file holds tensors of an accelerator is not in the source; the confidence is medium at most where nothing in
-the function mentions devices.
+Whether a file holds tensors of an accelerator is not in the source; the confidence is medium at most.
 """
 
 from __future__ import annotations
@@ -268,16 +267,15 @@ class LoadWithoutMapLocation(Rule):
                 continue
             whole = self._definitions.node_of(event.scope)
             told = whole is not None and source is not None and self._is_explained(whole, source)
-            if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
-                yield replace(draft, confidence=Confidence.LOW if told else Confidence.HIGH)
-                continue
             plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
             plain = plain or (source is not None and self._is_own_file(event, source.node))
             named = _names_state(event) or (
                 whole is not None and source is not None and _default_names_state(whole, source)
             )
             named = named or (source is not None and self._saved.holds_placed(event.scope, source.node))
-            doubtful = plain or told or not (id(event.node) in self._states or named)
+            # Where the function is told a device, its callers choose one: whatever it loads is to go there.
+            told_device = event.scope.qualname in self._parametrised
+            doubtful = plain or told or not (told_device or id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
         yield from self._downloads.drafts()
         yield from self._of_models.drafts()
