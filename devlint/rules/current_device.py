@@ -10,7 +10,7 @@ from devlint.drafts.changes import Replace, TransferTo
 from devlint.drafts.draft import Draft
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of
-from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
+from devlint.placement.domain.abstract_values import Constant, Evidence, Module, Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, batch_of, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.records import dataclass
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
+    from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import DeviceMismatch, Moved
 
 
@@ -50,9 +51,14 @@ class LosesTheDevice(Rule):
 
 def goes_to_current(event: Moved) -> bool:
     """`.cuda()` and `.to("cuda")`: the device is spelled on the spot, without an index, and none is known to be set."""
-    if not event.moves or not is_current(event.target):
+    if not event.moves or not is_current(event.target) or has_nothing_to_move(event.receiver):
         return False
     return event.named is None or isinstance(event.named.value, Constant)
+
+
+def has_nothing_to_move(value: Value) -> bool:
+    """A module without parameters and buffers: `nn.MSELoss().cuda()` does nothing, and raises on no machine."""
+    return isinstance(value, Module) and value.holds_state is False
 
 
 def is_current(device: Device) -> bool:

@@ -8,7 +8,9 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
+from devlint.placement.calls.library_objects import with_field
 from devlint.placement.calls.records import as_sequence
+from devlint.placement.calls.shared_containers import change_in_others
 from devlint.placement.calls.told_loaders import source_of
 from devlint.placement.declarations.evidence_conventions import (
     CONVENTIONS,
@@ -136,6 +138,8 @@ def _assign_attribute(
     if path is not None:
         interp.state.store(path, value)
     base = path_of(target.value)
+    if base is not None and (written := with_field(owner, name, value)) is not None:
+        interp.state.values[base] = written
     if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
         # ``t.data = t.data.to(device)`` moves ``t`` itself.
         interp.state.store(base, replace(owner, device=value.device, provenance=value.provenance))
@@ -191,6 +195,7 @@ def _assign_item(
         interp.state.values[base] = replace(owner, device=device_of_value(value), provenance=provenance_of(value))
     if base is not None and isinstance(owner, Container):
         changed = _with_item(owner, key, value)
+        change_in_others(interp, base, owner, changed)
         if path is None:
             interp.state.store(base, changed)
         else:

@@ -174,6 +174,22 @@ def field(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) 
     return NOTHING if _may_be_brought(interp, node, brought) else kept
 
 
+def with_field(owner: Value, name: str, value: Value) -> Instance | None:
+    """The object after ``owner.loc = owner.loc.to(device)``: what it draws is where its parameters are put.
+
+    None for other owners, and for attributes that its class does not declare as tensors.
+    """
+    row = library_models.row(owner.type_name) if isinstance(owner, Instance) and owner.info is None else None
+    if row is None or name not in row.fields or not isinstance(owner, Instance):
+        return None
+    if not isinstance(value, (Tensor, Opaque)) or value.device == CPU:
+        # The others may be elsewhere: what is to mend is not known.
+        return replace(owner, device=UNKNOWN, details=())
+    dim = value.dim if isinstance(value, Tensor) else Dim.UNKNOWN
+    placed = Tensor(value.device, dim, provenance=value.provenance)
+    return replace(owner, device=value.device, details=(("placed", placed),))
+
+
 def _may_be_brought(interp: Interpreter, field: cst.Attribute, methods: frozenset[str]) -> bool:
     """Whether the tensors of an object that another definition made may have been moved since.
 

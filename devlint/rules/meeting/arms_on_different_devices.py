@@ -49,6 +49,7 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - The function works on the host: it hands its arguments to numpy.
 - `torch.empty(1)` in the place of an argument that is not there. `return torch.empty(0)`, which says that there is
   nothing: the confidence is low.
+- The arm in which an optional `device` is None: who asks for none works on the CPU.
 - The package works on the default device (`.to(torch.get_default_device())`), or the docstring of the function says
   that it is about the CPU, or the constructor of the object keeps what it was given on the CPU: low.
 - What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low. So it is in a script,
@@ -83,10 +84,13 @@ from devlint.placement.domain.abstract_values import Container, Evidence, Opaque
 from devlint.placement.domain.lattice import (
     CPU,
     Choice,
+    Device,
     Guard,
     GuardKind,
+    SameAs,
     describe,
     guards_of,
+    is_device_by_name,
     leaves,
 )
 from devlint.placement.domain.scope import Setting
@@ -277,6 +281,8 @@ class ArmsOnDifferentDevices(Rule):
         guards = list(guards_of(device))
         if any(guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) for guard in guards):
             return
+        if any(_asks_for_no_device(guard, others) for guard in guards):
+            return
         # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is
         # made in the size of the caller's data (fixture `together`).
         asks_for_data = all(guard.kind is GuardKind.PLAIN and "isinstance" not in guard.text for guard in guards)
@@ -320,6 +326,16 @@ class ArmsOnDifferentDevices(Rule):
             # The functions of a script are called by itself: on the CPU, more often than not.
             doubtful = doubtful or draft.scope.role is Role.SCRIPT
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+def _asks_for_no_device(guard: Guard, others: list[Device]) -> bool:
+    """Whether the other arm is on the device that is asked for: who asks for none works on the CPU.
+
+    Fixture `devices_left_out`.
+    """
+    asked = _absent(guard)
+    named = (one.symbol.name for one in others if isinstance(one, SameAs) and is_device_by_name(one))
+    return bool(asked) and list(named) == [asked] * len(others)
 
 
 def _may_be_elsewhere(event: Event) -> bool:

@@ -54,6 +54,8 @@ class Tagger(nn.Module):
 - It only raises, or has no body: an abstract method, a protocol.
 - The class is no Module, and its transfer is only ever called as a statement: it moves in place and says so.
 - A class of the project that it derives from, and that is no Module, moves in place already.
+- Nothing is known of its bases: that it has a `forward` makes it no Module, and its `to` may keep a device alone. The
+  confidence is low, unless a result is used.
 
 ## Fix safety
 
@@ -76,8 +78,9 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import ReturnAtEnd
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import NONE, Instance
+from devlint.placement.domain.abstract_values import NONE, Instance, Module
 from devlint.placement.domain.events import Fate
+from devlint.rules.naming.device_candidates import is_known_module
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -98,7 +101,7 @@ class TransferOverrideWithoutReturn(Rule):
         self._returning: set[str] = set()
         """Definitions that hand something back."""
         self._used: dict[tuple[int, str], Moved] = {}
-        """By class and method: a transfer of an object that is no Module, whose result is wanted."""
+        """By class and method: a transfer of an object that is no Module for sure, whose result is wanted."""
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         if event.value != NONE:
@@ -106,8 +109,9 @@ class TransferOverrideWithoutReturn(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        if isinstance(event.receiver, Instance) and event.receiver.info is not None and event.fate == Fate.USED:
-            self._used.setdefault((id(event.receiver.info), event.method), event)
+        info = event.receiver.info if isinstance(event.receiver, (Instance, Module)) else None
+        if info is not None and event.fate == Fate.USED and not is_known_module(info):
+            self._used.setdefault((id(info), event.method), event)
         return ()
 
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
@@ -170,7 +174,8 @@ def _draft(event: ClassCompleted, info: ClassInfo, method: FunctionInfo, used: M
         node=method.node.name,
         scope=event.scope,
         message=f"`{info.name}.{name}` does not return the object{joint}{wanted}",
-        confidence=Confidence.HIGH,
+        # A class of an unknown base is taken for a Module by its `forward` alone (fixture `unknown_bases`).
+        confidence=Confidence.HIGH if used is not None or is_known_module(info) else Confidence.LOW,
         trace=trace,
         repair=Repair(
             Applicability.SAFE,

@@ -80,6 +80,8 @@ class Definition:
     """It uses `torch.cuda` for more than moving."""
     devices: frozenset[str] = frozenset()
     """Its arguments that are devices."""
+    sends_to_others: bool = False
+    """It hands a collective what is on the current accelerator, of which each process of a group has one."""
 
 
 def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:

@@ -65,3 +65,40 @@ def _choice(definition: cst.FunctionDef, node: cst.CSTNode) -> cst.IfExp | None:
             if "cpu" in code_of(other).lower():
                 return outer
     return None
+
+
+def stands_in_for_an_object(node: cst.CSTNode, begun: Begun | None) -> bool:
+    """Whether it is what takes the place of the device that an object did not say.
+
+    ``getattr(runner, "device", "cuda:0")``, ``device if device is not None else torch.device("cuda:0")`` of a name
+    that such a call gave. An argument that is left out is another matter.
+    """
+    import libcst as cst
+
+    if begun is None or not isinstance(begun.node, cst.FunctionDef):
+        return False
+    for outer, inner in pairwise(path_to(begun.node, node)):
+        match outer:
+            case cst.Call(func=cst.Name("getattr"), args=[_, _, default]):
+                if inner in (default, default.value):
+                    return True
+            case cst.IfExp(body=said, orelse=other) if other is inner or said is inner:
+                if _is_asked(said if other is inner else other, begun.node):
+                    return True
+            case cst.BooleanOperation(left=said, operator=cst.Or(), right=other) if other is inner:
+                if _is_asked(said, begun.node):
+                    return True
+    return False
+
+
+def _is_asked(said: cst.BaseExpression, definition: cst.FunctionDef) -> bool:
+    """Whether it is what an object has under a name, or None: ``getattr(runner, "device", None)``."""
+    import libcst as cst
+
+    match said:
+        case cst.Call(func=cst.Name("getattr")):
+            return True
+        case cst.Name():
+            bound = [one.value for one in inner_nodes(definition) if isinstance(one, cst.Assign) and _binds(one, said)]
+            return len(bound) == 1 and not isinstance(bound[0], cst.Name) and _is_asked(bound[0], definition)
+    return False

@@ -51,6 +51,7 @@ decide.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
   the functions around it mostly do.
+- The first device where an object that may say its own does not, `getattr(runner, "device", "cuda:0")`: low.
 - The main block of a file that takes no arguments, a demonstration: low.
 - A file that puts its values on the first device in four places or more, and names no other index: low. It is written
   for that device, and what it computes with is all there.
@@ -83,7 +84,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import Known
-from devlint.rules.naming.chosen_or_the_cpu import asked_device, is_or_the_cpu
+from devlint.rules.naming.chosen_or_the_cpu import asked_device, is_or_the_cpu, stands_in_for_an_object
 from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -262,7 +263,8 @@ class HardcodedDeviceIndex(Rule):
             return Confidence.LOW
         if event.sink == Sink.DEFAULT and index == 0:
             return Confidence.LOW
-        if index == 0 and is_or_the_cpu(event.node, self._begun.get(event.scope)):
+        begun = self._begun.get(event.scope)
+        if index == 0 and (is_or_the_cpu(event.node, begun) or stands_in_for_an_object(event.node, begun)):
             return Confidence.LOW
         if guarded or event.sink in (Sink.DEFAULT, Sink.FALLBACK) or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM

@@ -26,6 +26,7 @@ from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
 from devlint.rules.naming.device_candidates import in_use, told_to
+from devlint.semantics.collective import collective
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class NotedPlaces:
         """Every place that is no contract of its definition, after the last event."""
         chosen = switches(self.definitions.values())
         for definition in self.definitions.values():
-            for place in definition.places:
+            for place in definition.places if not definition.sends_to_others else ():
                 place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
                 # Who brings something to a device there does not prepare data (fixture `processors`).
                 works = bool(definition.in_use) and not is_named_for_accelerator(place.scope.qualname)
@@ -144,6 +145,8 @@ class NotedPlaces:
         cuda = event.name.startswith(("torch.cuda.", "triton."))
         if cuda and not event.name.startswith(HARMLESS) and not semantics.is_device_probe(event.name):
             self.of(event.scope).of_cuda = True
+        if _sends_from_the_current(event):
+            self.of(event.scope).sends_to_others = True
 
     def device_named(self, event: DeviceNamed) -> None:
         if event.scope.setting is Setting.MODULE_LEVEL:
@@ -280,6 +283,18 @@ def _absent(arms: tuple[Decided, ...]) -> frozenset[str]:
     """The arguments that these conditions say are None."""
     guards = (decided.guard for decided in arms if decided.holds and decided.guard.kind is GuardKind.IS_NONE)
     return frozenset(guard.subject.name for guard in guards if guard.subject is not None)
+
+
+def _sends_from_the_current(event: Called) -> bool:
+    """Whether a collective is handed what is on the current accelerator: its backend may carry nothing else.
+
+    Each process of a group has an accelerator of its own, which is the current one (fixture `sent_to_others`).
+    """
+    found = collective(event.name) if event.name.startswith("torch.distributed.") else None
+    given = (event.call.argument(name, position) for name, position in found.tensors) if found is not None else ()
+    values = [one.value for one in given if one is not None]
+    parts = (part for one in values for part in (one.innermost if isinstance(one, Container) else (one,)))
+    return any(isinstance(part, (Tensor, Opaque)) and is_current(part.device) for part in parts)
 
 
 def _is_switched_off(event: DeviceNamed) -> bool:

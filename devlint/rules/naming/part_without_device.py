@@ -50,7 +50,8 @@ class Block(nn.Module):
 - A device context is in force: `with torch.device(device):`.
 - More parts are made without the device than with it, and none of them works on an accelerator by default: low. In
   tests: low.
-- A tensor of values at hand, `self.kinds = torch.tensor(kinds)`, or one beside layers alone: low. It may be an index or
+- A tensor of values at hand, `self.kinds = torch.tensor(kinds)`, one that is read as numbers of the host,
+  `self.counts[i].item()`, or one beside layers alone: low. It may be an index or
   a number of the host, and as a parameter it moves with the others.
 
 ## Fix safety
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.call_site import CallSite
-    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, HostRead, Stored
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
@@ -147,6 +148,8 @@ class PartWithoutDevice(Rule):
     def __init__(self) -> None:
         self._parts: dict[Scope, _Parts] = {}
         self._left_behind = PartsLeftBehind()
+        self._on_host: set[tuple[str | None, str]] = set()
+        """By class: attributes, or items of them, that are read as numbers of the host."""
 
     def _of(self, scope: Scope) -> _Parts:
         return self._parts.setdefault(scope, _Parts())
@@ -182,6 +185,16 @@ class PartWithoutDevice(Rule):
                 self._of(event.scope).defaults[id(event.node)] = default
         return ()
 
+    def host_read(self, event: HostRead) -> Iterable[Draft]:
+        if event.expression is not None:
+            self._note_read(event.scope, event.expression)
+        return ()
+
+    def _note_read(self, scope: Scope, expression: cst.BaseExpression) -> None:
+        read = dotted(_whole(expression))
+        if read is not None and read.startswith("self."):
+            self._on_host.add((scope.class_name, read))
+
     def _note_record(self, parts: _Parts, held: list[Tensor]) -> None:
         """`TensorDict({"seen": seen, "mask": torch.zeros(n)})`: what holds both is expected to be in one place."""
         told = {id(node) for node, _ in parts.told}
@@ -199,6 +212,9 @@ class PartWithoutDevice(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         parts = self._of(event.scope)
+        if event.factory.default not in ("data", "cpu"):
+            for size in event.call.positional:
+                self._note_read(event.scope, size.node)
         said = _device_said(event.call)
         if said:
             parts.told.append((event.node, said))
@@ -229,10 +245,12 @@ class PartWithoutDevice(Rule):
                 # What another object holds stays where it is.
                 parts.bare = [node for node in parts.bare if id(node) in parts.in_records]
             if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
-                yield from _drafts(scope, parts, parts.begun)
+                read = frozenset(name for owner, name in self._on_host if owner == scope.class_name)
+                yield from _drafts(scope, parts, parts.begun, read)
 
 
-def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
+def _drafts(scope: Scope, parts: _Parts, begun: Begun, on_host: frozenset[str]) -> Iterator[Draft]:
+    """``on_host``: what methods of the class read as numbers."""
     import libcst as cst
 
     definition = begun.node
@@ -249,9 +267,10 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
         return
 
     def is_alone(part: cst.CSTNode) -> bool:
-        """A tensor that is made of values of the host, or beside layers: no like of it is given a device."""
+        """A tensor of values of the host, or read as such, or beside layers: no like of it is given a device."""
         is_tensor = id(part) in parts.targets or id(part) in parts.in_records
-        return is_tensor and (id(part) in parts.of_data or not parts.tensors_told)
+        counts = parts.targets.get(id(part)) in on_host
+        return is_tensor and (counts or id(part) in parts.of_data or not parts.tensors_told)
 
     # What works on an accelerator unless it is told is never meant to stay behind.
     bare.sort(key=lambda node: (id(node) not in parts.defaults, is_alone(node)))
@@ -274,6 +293,15 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
             () if said.startswith("**") else tuple(c for part in bare for c in with_argument(part, "device", said)),
         ),
     )
+
+
+def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``self.counts`` of ``self.counts[level]``."""
+    import libcst as cst
+
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return node
 
 
 def _device_said(call: CallSite) -> str:

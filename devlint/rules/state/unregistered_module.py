@@ -53,6 +53,7 @@ class Tower(nn.Module):
 - The same modules also go through `add_module`, `nn.ModuleList(self.floors)` or `nn.Sequential(*floors)`.
 - A method brings a module over before it uses it (`self.floors[0].to(x.device)`). Several layers that the constructor
   builds are a warning all the same, unless the class freezes something: they do not train.
+- Methods only ask how many there are: `len(self.columns)`.
 - The modules hold neither parameters nor buffers, or those of any class are called losses, metrics or the like.
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
@@ -94,6 +95,7 @@ from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.lattice import UNKNOWN, Device, is_given, is_set_as_device, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.state.items_of_lists import brings_items, only_counts
 from devlint.rules.state.layers_of_its_own import are_layers_of_its_own, freezes
 from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
@@ -206,7 +208,9 @@ class UnregisteredModule(Rule):
         if not facts.info.is_module:
             return
         for fact in facts.attributes.values():
-            readers = fact.loaded_in - {CONSTRUCTOR}
+            readers = frozenset(
+                name for name in fact.loaded_in - {CONSTRUCTOR} if not only_counts(facts.info.method(name), fact.name)
+            )
             if not isinstance(fact.value, Container) or fact.registered or not readers:
                 continue
             if (facts.info.qualname, fact.name) in self._moved:
@@ -219,6 +223,9 @@ class UnregisteredModule(Rule):
                 # The class tells of them itself, on purpose, or an object that it builds is given all of them to keep.
                 continue
             filled, put = self._filled.get((facts.info.qualname, fact.name), (None, None))
+            if filled is not None and any(brings_items(facts.info.method(name), fact.name) for name in readers):
+                # What is put into it later is brought over where it is used (fixture `brought_by_methods`).
+                continue
             modules = [value for value in (*fact.value.innermost, put) if isinstance(value, Module)]
             if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
                 # A graph, say, that registers what it is given.
