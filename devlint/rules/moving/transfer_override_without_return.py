@@ -55,7 +55,7 @@ class Tagger(nn.Module):
 - The class is no Module, and its transfer is only ever called as a statement: it moves in place and says so.
 - A class of the project that it derives from, and that is no Module, moves in place already.
 - Nothing is known of its bases: that it has a `forward` makes it no Module, and its `to` may keep a device alone. The
-  confidence is low, unless a result is used.
+  confidence is low, unless a result is used, and medium where it has `parameters` or a `state_dict` as well.
 
 ## Fix safety
 
@@ -158,6 +158,17 @@ def _says_nothing(statement: cst.CSTNode) -> bool:
     return isinstance(statement, cst.Pass)
 
 
+def _confidence(info: ClassInfo, used: Moved | None) -> Confidence:
+    """A class of an unknown base is taken for a Module by its `forward` alone (fixture `unknown_bases`)."""
+    if used is not None or is_known_module(info):
+        return Confidence.HIGH
+    return Confidence.MEDIUM if info.defines(*_MORE_OF_MODULES) else Confidence.LOW
+
+
+_MORE_OF_MODULES = ("parameters", "named_parameters", "state_dict", "load_state_dict")
+"""Methods by which an object is used as a Module, whatever it derives from."""
+
+
 def _draft(event: ClassCompleted, info: ClassInfo, method: FunctionInfo, used: Moved | None) -> Draft:
     import libcst as cst
 
@@ -174,8 +185,7 @@ def _draft(event: ClassCompleted, info: ClassInfo, method: FunctionInfo, used: M
         node=method.node.name,
         scope=event.scope,
         message=f"`{info.name}.{name}` does not return the object{joint}{wanted}",
-        # A class of an unknown base is taken for a Module by its `forward` alone (fixture `unknown_bases`).
-        confidence=Confidence.HIGH if used is not None or is_known_module(info) else Confidence.LOW,
+        confidence=_confidence(info, used),
         trace=trace,
         repair=Repair(
             Applicability.SAFE,
