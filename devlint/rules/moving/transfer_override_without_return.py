@@ -55,7 +55,7 @@ class Tagger(nn.Module):
 - The class is no Module, and its transfer is only ever called as a statement: it moves in place and says so.
 - A class of the project that it derives from, and that is no Module, moves in place already.
 - Nothing is known of its bases: that it has a `forward` makes it no Module, and its `to` may keep a device alone. The
-  confidence is low, unless a result is used, and medium where it has `parameters` or a `state_dict` as well.
+  confidence is low, unless a result is used, and medium where it has `parameters` as well.
 
 ## Fix safety
 
@@ -165,8 +165,8 @@ def _confidence(info: ClassInfo, used: Moved | None) -> Confidence:
     return Confidence.MEDIUM if info.defines(*_MORE_OF_MODULES) else Confidence.LOW
 
 
-_MORE_OF_MODULES = ("parameters", "named_parameters", "state_dict", "load_state_dict")
-"""Methods by which an object is used as a Module, whatever it derives from."""
+_MORE_OF_MODULES = ("parameters", "named_parameters")
+"""Methods by which an object is used as a Module, whatever it derives from; others have a `state_dict` too."""
 
 
 def _draft(event: ClassCompleted, info: ClassInfo, method: FunctionInfo, used: Moved | None) -> Draft:

@@ -16,7 +16,7 @@ _TRANSFERS = frozenset({"to", "cuda", "xpu", "mps"})
 
 def only_counts(method: FunctionInfo | None, attribute: str) -> bool:
     """Whether the method uses the list, and only to count its items: ``len(self.columns)``, and nothing else of it."""
-    if method is None:
+    if method is None or "len" not in method.names:
         return False
     parts = list(descend(method.node.body))
     counted = {id(one) for part in parts for one in _counted(part)}

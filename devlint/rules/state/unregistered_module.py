@@ -208,10 +208,10 @@ class UnregisteredModule(Rule):
         if not facts.info.is_module:
             return
         for fact in facts.attributes.values():
-            readers = frozenset(
-                name for name in fact.loaded_in - {CONSTRUCTOR} if not only_counts(facts.info.method(name), fact.name)
-            )
-            if not isinstance(fact.value, Container) or fact.registered or not readers:
+            if not isinstance(fact.value, Container) or fact.registered:
+                continue
+            readers = _readers(facts.info, fact)
+            if not readers:
                 continue
             if (facts.info.qualname, fact.name) in self._moved:
                 # `self.nets[0] = self.nets[0].to(x.device)` where it is used (fixture `moved_where_used`).
@@ -261,6 +261,12 @@ class UnregisteredModule(Rule):
 
 _TELLING = frozenset({"named_parameters", "state_dict"})
 """A class whose own methods of these names go through what it keeps has left it out of `_modules` on purpose."""
+
+
+def _readers(info: ClassInfo, fact: AttributeFact) -> frozenset[str]:
+    """The methods, but for the constructor, that do more with it than count its items (fixture `only_counted`)."""
+    others = fact.loaded_in - {CONSTRUCTOR}
+    return frozenset(name for name in others if not only_counts(info.method(name), fact.name))
 
 
 def _own_attribute(node: cst.CSTNode) -> str:
