@@ -249,11 +249,18 @@ class Definitions:
             return f"{root.name}.device"
         return f"{root.item}.device" if root.item else ""
 
-    def is_of_no_tensor(self, scope: Scope, name: str) -> bool:
-        """Whether an argument of a definition is known by nothing as a tensor, or as a device."""
-        begun = self._begun.get(scope)
-        value = dict(begun.arguments).get(name) if begun is not None else None
-        return isinstance(value, Opaque) and not value.tensorlike
+    def is_at_hand(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether a definition can ask a name for its device, or the name is one: `device`, `self.device`."""
+        from devlint.repairs.bound_names import bound_in, is_bound_before
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        root = name.partition(".")[0]
+        if begun is None or function is None or root == "self":
+            return True
+        handed = any(argument == root for argument, _ in begun.arguments)
+        if not handed and not (bound_in(root, function) and is_bound_before(root, function, at)):
+            return False
+        return name.endswith("device") or self._held.is_tensor(name, begun, at)
 
     def is_available(self, code: str, step: Step) -> bool:
         """Whether an expression can be evaluated where ``step`` makes something, and keeps its value afterwards."""
