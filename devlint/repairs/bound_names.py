@@ -17,7 +17,12 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 def is_untouched(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     """Whether a parameter still has the caller's value: nothing binds it before ``at``, nor in a loop around ``at``."""
-    return not any(_may_run_before(binding, function, at) for binding in _bindings(name, function))
+    return not bindings_before(name, function, at)
+
+
+def bindings_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> list[cst.CSTNode]:
+    """The bindings of a name that may have happened by the time ``at`` is evaluated, in the order of the source."""
+    return [binding for binding in _bindings(name, function) if _may_run_before(binding, function, at)]
 
 
 def is_untouched_since(name: str, start: cst.CSTNode, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
@@ -92,6 +97,13 @@ def is_behind_a_test(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> b
             ):
                 return True
     return False
+
+
+def is_filled_in(name: str, function: cst.FunctionDef, binding: cst.CSTNode) -> bool:
+    """Whether a binding stands in the arm that is taken where the name holds nothing: `if x is None: x = ...`."""
+    path = path_to(function, binding)
+    arms = (node for node in path if isinstance(node, cst.If) and any(part is node.body for part in path))
+    return any(_is_none(name, node.test) for node in arms)
 
 
 def _holds_something(name: str, test: cst.BaseExpression) -> bool:

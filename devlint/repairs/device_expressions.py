@@ -11,16 +11,18 @@ from devlint.drafts.draft import Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_expression_of, device_of, quoted
 from devlint.finding import Applicability
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MAKES_BY_DEFAULT
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.records import dataclass
+from devlint.repairs.held_values import HeldValues
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Begun, MismatchOperand, ParameterIgnored
+    from devlint.placement.domain.events import Begun, MismatchOperand, ParameterIgnored, Stored
     from devlint.placement.domain.scope import Scope
 
 
@@ -39,21 +41,28 @@ class DeviceExpression:
 class Definitions:
     """The definitions of a file, and the device expressions that each of them offers.
 
-    A rule hands it every ``Begun`` with :meth:`note`. Each other method returns None where there is no such expression.
+    A rule hands it every ``Begun`` with :meth:`note`, and every ``Stored`` with :meth:`note_stored`: what a name holds
+    that is bound anew is not known otherwise. Each other method returns None where there is no such expression.
     """
 
     _begun: dict[Scope, Begun] = field(default_factory=dict)
     _ignoring: set[Scope] = field(default_factory=set)
     """Definitions with a device parameter that they never read."""
+    _held: HeldValues = field(default_factory=HeldValues)
 
     def note(self, event: Begun) -> None:
         self._begun[event.scope] = event
+
+    def note_stored(self, event: Stored) -> None:
+        self._held.note(event)
 
     def note_ignored(self, event: ParameterIgnored) -> None:
         self._ignoring.add(event.scope)
 
     def for_operand(self, step: Step, theirs: MismatchOperand) -> DeviceExpression | None:
         """The device of another operand, queried where ``step`` makes a tensor."""
+        from devlint.repairs.operand_roots import item_device
+
         given = _given_before(step, theirs)
         if given is not None:
             named = self.argument(step.scope, given.name, step.node)
@@ -64,9 +73,11 @@ class Definitions:
         target = (
             self._named_for(step, theirs)
             or device_expression_of(theirs)
-            or _of_item(theirs.node)
-            or _of_chain(theirs.node)
+            or item_device(theirs.node)
+            or self._of_chain(step, theirs.node)
         )
+        if target and not self._can_be_read(target, step.scope, step.node):
+            target = ""
         if not target or target.startswith("next("):
             # An input of the function is on the same device as the module, and its device is cheaper to query.
             other = self.forward_input(step.scope, step.node) or self._in_the_same_place(step, theirs)
@@ -87,7 +98,7 @@ class Definitions:
             # Whether it is bound by then is left to the reader.
             return DeviceExpression(target, Applicability.SUGGESTION)
         if not self._is_bound(root[1], step):
-            return None
+            return self._of_its_name(step, theirs.node, given.name) if given is not None else None
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
         return DeviceExpression(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
 
@@ -101,7 +112,9 @@ class Definitions:
         own = node.value if isinstance(node, cst.Name) else argument
         if own == argument or function is None or step.scope in self._ignoring:
             return None
-        if not is_bound_before(own, function, step.node):
+        if not is_bound_before(own, function, step.node) or not self.holds_tensor(
+            step.scope, own, step.node, used=True
+        ):
             return None
         # What binds it again may do so before the two meet.
         bound = Applicability.UNSAFE if self._is_bound(own, step) else Applicability.SUGGESTION
@@ -172,12 +185,7 @@ class Definitions:
         """
         import libcst as cst
 
-        from devlint.repairs.bound_names import (
-            is_behind_a_test,
-            is_dereferenced_before,
-            is_untouched,
-            may_be_none,
-        )
+        from devlint.repairs.bound_names import is_dereferenced_before, is_untouched
 
         begun = self._begun.get(scope)
         if begun is None or not isinstance(begun.node, cst.FunctionDef):
@@ -185,24 +193,74 @@ class Definitions:
         value = dict(begun.arguments).get(name)
         if not _may_be_tensor(value) or _is_converted(name, at):
             return None
+        if not self._held.is_tensor(name, begun, at):
+            # It is something else by then, or the function itself allows None for it (fixture `may_be_absent`).
+            return None
         if not is_untouched(name, begun.node, at):
             return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
         if scope in self._ignoring:
             # A device parameter that nothing reads: whether it is the device that is meant is left to the reader.
             return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
         sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
-        dereferenced = is_dereferenced_before(name, begun.node, at)
-        if not dereferenced and may_be_none(name, begun.node) and not is_behind_a_test(name, begun.node, at):
-            # The function itself allows None for it (fixture `may_be_absent`).
-            return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
-        there = dereferenced or _is_annotated(name, begun.node)
+        there = is_dereferenced_before(name, begun.node, at) or _is_annotated(name, begun.node)
         return DeviceExpression(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 
-    def is_of_no_tensor(self, scope: Scope, name: str) -> bool:
-        """Whether an argument of a definition is known by nothing as a tensor, or as a device."""
+    def holds_tensor(self, scope: Scope, name: str, at: cst.CSTNode, used: bool = False) -> bool:
+        """Whether ``name.device`` can be read at a place of a definition, as far as that is known.
+
+        ``used``: an operation takes it as a tensor later.
+        """
         begun = self._begun.get(scope)
-        value = dict(begun.arguments).get(name) if begun is not None else None
-        return isinstance(value, Opaque) and not value.tensorlike
+        return begun is None or self._held.is_tensor(name, begun, at, used)
+
+    def may_be_absent(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether a definition allows None for an argument, and nothing before ``at`` rules that out."""
+        from devlint.repairs.held_values import may_be_absent
+
+        function = self.node_of(scope)
+        return function is not None and may_be_absent(name, function, at)
+
+    def _can_be_read(self, target: str, scope: Scope, at: cst.CSTNode) -> bool:
+        """The same of ``x.device``, ``batch["x"].device`` and ``data.x.device``; others say it some other way."""
+        holder = target.removesuffix(".device")
+        root = re.match(r"\w+", holder)
+        if holder == target or root is None or root[0] == "self":
+            return True
+        if root[0] == holder:
+            return self.holds_tensor(scope, holder, at, used=True)
+        return not self.may_be_absent(scope, root[0], at)
+
+    def _of_chain(self, step: Step, node: cst.CSTNode) -> str:
+        """`x.device` of `x.float()[:, -1].sum(-1)`: a name, read through items and methods that keep its device.
+
+        Of a container, and of what may be one, it is the item that the code reads: `pairs[0].device`.
+        """
+        from devlint.repairs.operand_roots import root_of
+
+        begun = self._begun.get(step.scope)
+
+        def is_tensor(name: str, at: cst.CSTNode) -> bool:
+            return begun is not None and self._held.is_one_tensor(name, begun, at)
+
+        root = root_of(node, lambda name: is_tensor(name, node))
+        if root is None:
+            return ""
+        if root.item is None or is_tensor(root.name, step.node):
+            return f"{root.name}.device"
+        return f"{root.item}.device" if root.item else ""
+
+    def is_at_hand(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether a definition can ask a name for its device, or the name is one: `device`, `self.device`."""
+        from devlint.repairs.bound_names import bound_in, is_bound_before
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        root = name.partition(".")[0]
+        if begun is None or function is None or root == "self":
+            return True
+        handed = any(argument == root for argument, _ in begun.arguments)
+        if not handed and not (bound_in(root, function) and is_bound_before(root, function, at)):
+            return False
+        return name.endswith("device") or self._held.is_tensor(name, begun, at)
 
     def is_available(self, code: str, step: Step) -> bool:
         """Whether an expression can be evaluated where ``step`` makes something, and keeps its value afterwards."""
@@ -269,7 +327,9 @@ def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
     if step.of_object:
         return Repair(Applicability.SUGGESTION, f"make its arguments tensors on `{expression.code}`")
     factory = step.factory
-    if factory is None or not factory.takes_device or factory.legacy:
+    # What is handed over in the place of a default need not take a device.
+    by_default = step.note == CONVENTIONS[MAKES_BY_DEFAULT]
+    if factory is None or not factory.takes_device or factory.legacy or by_default:
         changes = suffixed(step.node, f".to({expression.code})")
         message = f"`{quoted(step.node, f'{step.name}(...)').strip('`')}.to({expression.code})`"
         return Repair(_at_most(Applicability.UNSAFE, expression.applicability), message, changes)
@@ -299,39 +359,6 @@ def _is_handed_over(step: Step) -> bool:
     return bool(name) and any(
         code_of(argument.value).rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1] for argument in arguments
     )
-
-
-def _of_item(node: cst.CSTNode) -> str:
-    """`batch["x"].device`: of an item that is read at a key written out."""
-    import libcst as cst
-
-    from devlint.placement.syntax.nodes import path_of
-
-    return f"{code_of(node)}.device" if isinstance(node, cst.Subscript) and path_of(node) is not None else ""
-
-
-def _of_chain(node: cst.CSTNode) -> str:
-    """`x.device` of `x.float()[:, -1].sum(-1)`: a name, read through items and methods that keep its device."""
-    import libcst as cst
-
-    from devlint import semantics
-    from devlint.placement.syntax.nodes import dotted
-    from devlint.semantics import Operation
-    from devlint.semantics.operation import Result
-
-    current: cst.CSTNode = node
-    while isinstance(current, (cst.Call, cst.Subscript)):
-        if isinstance(current, cst.Subscript):
-            current = current.value
-            continue
-        if not isinstance(current.func, cst.Attribute):
-            return ""
-        method = semantics.method(current.func.attr.value)
-        if not isinstance(method, Operation) or method.result not in (Result.OPERANDS, Result.SELF):
-            return ""
-        current = current.func.value
-    name = dotted(current) if isinstance(current, cst.BaseExpression) else None
-    return f"{name}.device" if name is not None and name != "self" and current is not node else ""
 
 
 _ORDER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGESTION)

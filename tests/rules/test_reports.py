@@ -249,3 +249,118 @@ def test_an_argument_that_may_be_none_does_not_say_the_device_where_what_it_meet
         """,
     )
     assert finding.help == "pass `device=scores.device`"
+
+
+IN_PAIRS = """
+    import torch
+    from torch import Tensor
+
+    def joined(pairs: tuple[Tensor, Tensor], count: int) -> Tensor:
+        found = torch.tensor([])
+        for i in range(count):
+            found = torch.cat((found, pairs[1][i].unsqueeze(0)))
+        return found
+"""
+
+
+def test_a_container_has_no_device_but_its_item_has() -> None:
+    assert only("DEV101", IN_PAIRS).help == "pass `device=pairs[1].device`"
+    drawn = IN_PAIRS.replace("pairs[1][i]", "pairs[i]")
+    assert only("DEV101", drawn).help == "create it on the device of `pairs[i].unsqueeze(0)`"
+
+
+MASKED = """
+    import torch
+    from torch import Tensor
+
+    def picked(values: list[float], mask: Tensor = None) -> Tensor:
+        chosen = torch.tensor(values)
+        return chosen[mask].sum()
+"""
+
+
+def test_what_may_be_none_has_no_device() -> None:
+    assert only("DEV101", MASKED).help == "create it on the device of `mask`, where that is not None"
+    assert only("DEV101", MASKED.replace(" = None", "")).help == "pass `device=mask.device`"
+
+
+READ = """
+    import torch
+    from torch import nn
+
+    class Reader(nn.Module):
+        def __init__(self, words):
+            super().__init__()
+            self.words = words
+            self.embedding = nn.Embedding(10, 4)
+
+        def forward(self, text):
+            text = " ".join(part.strip() for part in text)
+            ids = [self.words[word] for word in text.split()]
+            return self.embedding(torch.LongTensor(ids))
+"""
+
+
+def test_what_is_bound_to_something_else_by_then_has_no_device() -> None:
+    assert only("DEV101", READ).help == "`torch.LongTensor(ids).to(next(self.parameters()).device)`"
+
+
+ARMS = """
+    import torch
+
+    class Reader:
+        def __init__(self, model, device):
+            self.device = device
+            self.table = torch.ones(3, 4).to(model.device)
+
+        def rows(self, lines, drops: bool):
+            rows = self.table
+            if drops:
+                rows = torch.zeros(len(lines), 4)
+            return rows
+"""
+
+
+def test_what_came_in_elsewhere_cannot_be_asked() -> None:
+    assert only("DEV407", ARMS).help == "make it on the device of the other arm"
+
+
+LOOP = """
+    import torch
+
+    def joined(parts: list[torch.Tensor], device: torch.device) -> torch.Tensor:
+        for i, part in enumerate(parts):
+            part.to(device)
+        return torch.cat(parts)
+"""
+
+
+def test_an_item_that_is_moved_in_a_loop_is_stored_where_the_loop_has_it_from() -> None:
+    assert only("DEV201", LOOP).help == "write `parts[i] = part.to(device)`"
+    by_key = LOOP.replace("i, part in enumerate(parts)", "key, part in parts.items()").replace(
+        "list[torch.Tensor]", "dict[str, torch.Tensor]"
+    )
+    assert only("DEV201", by_key).help == "write `parts[key] = part.to(device)`"
+    read = LOOP.replace("part.to(device)", "part.to(device); print(part.mean(0))")
+    assert only("DEV201", read).help == "write `part = part.to(device)`"
+
+
+KEPT_FUNCTION = """
+    import torch
+    from torch import nn
+
+    class Spectrum(nn.Module):
+        def __init__(self, window_fn=torch.hann_window):
+            super().__init__()
+            self.window_fn = window_fn
+
+        def forward(self, audio):
+            return torch.stft(audio, 64, window=self.window_fn(64))
+"""
+
+
+def test_what_stands_for_a_default_need_not_take_a_device() -> None:
+    finding = only("DEV101", KEPT_FUNCTION)
+    assert finding.help == "`self.window_fn(64).to(audio.device)`"
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
+    assert "taken for the function that makes it by default" in finding.trace[0].message

@@ -155,7 +155,7 @@ def _call_reference(interp: Interpreter, node: cst.Call, callee: Value) -> Value
         result = call_value(interp, node, callee, site)
         _tell(interp, node, dotted(node.func) or "", site, None, result)
         return result
-    result = _library_call(interp, node, callee.name, site)
+    result = _library_call(interp, node, callee.name, site, callee.note)
     _name_index(interp, callee.name, site)
     _tell(interp, node, callee.name, site, None, result)
     return result
@@ -173,7 +173,7 @@ def _name_index(interp: Interpreter, name: str, site: CallSite) -> None:
         )
 
 
-def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
+def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite, note: str = "") -> Value:
     """A call of a name defined outside the file, by the tables."""
     special = library.FUNCTIONS.get(name)
     if special is not None:
@@ -197,7 +197,7 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
         return wrap_parameter(interp, node, name, site)
     known = semantics.function(name)
     if isinstance(known, Factory):
-        return factories.create(interp, node, known, site)
+        return factories.create(interp, node, known, site, note=note)
     if known is not None:
         note_refused_by_torch(interp, node, known, site)
         return perform(interp, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
@@ -254,7 +254,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Partial():
             return call_partial(interp, node, callee, site)
         case Reference():
-            return _library_call(interp, node, callee.name, site)
+            return _library_call(interp, node, callee.name, site, callee.note)
         case Opaque() | Host() | UnknownValue() if is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():

@@ -28,6 +28,7 @@ NAMED_PART = "named-part"
 GIVES_A_PART = "gives-a-part"
 CALLABLE_RESULT = "callable-result"
 BESIDE_BATCHES = "beside-batches"
+MAKES_BY_DEFAULT = "makes-by-default"
 MADE_OF_AN_IMAGE = "made-of-an-image"
 OF_ANOTHER_CLASS = "of-another-class"
 TOLD_A_DEVICE = "told-a-device"
@@ -106,6 +107,7 @@ CONVENTIONS = MappingProxyType(
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
         OF_ANOTHER_CLASS: "taken for an object with its tensors in one place: what is read of it no tensor has",
         BESIDE_BATCHES: "taken to be where items of the batch are moved: a model gives it",
+        MAKES_BY_DEFAULT: "taken for the function that makes it by default",
         MADE_OF_AN_IMAGE: "taken for a tensor on the CPU: a transform makes it of an image",
     }
 )

@@ -206,6 +206,8 @@ class Reference:
     """A dotted name defined outside the project: ``torch.nn.functional.relu``, ``numpy``, ``os.environ``."""
 
     name: str
+    note: str = field(default="", compare=False)
+    """The convention by which it is that, in words: the default of a parameter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,17 @@ _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "tor
 
 
 def create(
-    interp: Interpreter, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None
+    interp: Interpreter,
+    node: cst.Call,
+    factory: Factory,
+    call: CallSite,
+    receiver: Value | None = None,
+    note: str = "",
 ) -> Value:
-    """The tensor that a factory call creates; with ``out=`` the given tensor."""
+    """The tensor that a factory call creates; with ``out=`` the given tensor.
+
+    ``note``: the convention by which what is called is the factory.
+    """
     out = call.keyword("out")
     if out is not None and out.value != NONE:
         return out.value
@@ -68,7 +76,7 @@ def create(
     if previous is not None and device != UNKNOWN:
         provenance = previous
     else:
-        note = _assumed_of(_data(call)) if bare and factory.name in _FROM_DATA else ""
+        note = note or (_assumed_of(_data(call)) if bare and factory.name in _FROM_DATA else "")
         provenance = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare, note)
     value = Tensor(
         device,

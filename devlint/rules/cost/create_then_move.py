@@ -60,6 +60,7 @@ from devlint.drafts.changes import DropCall, keywords_of, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MAKES_BY_DEFAULT
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
@@ -122,6 +123,8 @@ class CreateThenMove(Rule):
         if step.kind is not StepKind.MADE or not step.bare or not any(node is step.node for node in written):
             return None
         # Without a `device=` to give, or with one it would refuse, there is nothing else to write.
+        if step.note == CONVENTIONS[MAKES_BY_DEFAULT]:
+            return None  # what is handed over in the place of a default need not take a device
         return step if factory is not None and factory.takes_device and not factory.legacy else None
 
 

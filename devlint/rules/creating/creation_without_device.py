@@ -244,6 +244,7 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._definitions.note_stored(event)
         self._handed_out.stored(event)
         self._beside.stored(event)
         self._in_calls.stored(event)
@@ -321,7 +322,9 @@ class CreationWithoutDevice(Rule):
         if in_one_list and expression is not None and expression.code == f"{code_of(theirs.node)}.device":
             return _AS_THE_OTHERS
         if expression is None or is_of_another_class(theirs.value):
-            return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")
+            absent = self._definitions.may_be_absent(step.scope, code_of(theirs.node), step.node)
+            where = ", where that is not None" if absent else ""
+            return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}{where}")
         return repair_creation(step, expression)
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:

@@ -54,6 +54,8 @@ class HandedOut:
     """Names of what the file calls."""
     _given: dict[str, frozenset[str]] = field(default_factory=dict)
     """The arguments of each definition that are tensors which the caller placed."""
+    _taken: dict[str, frozenset[str]] = field(default_factory=dict)
+    """All arguments of each definition."""
     _inputs_to_cpu: set[str] = field(default_factory=set)
     """Definitions that take what the caller placed to the CPU, for numpy."""
     _filled: dict[int, str] = field(default_factory=dict)
@@ -88,6 +90,7 @@ class HandedOut:
             self._instead.add(method)
         given = [name for name, value in event.arguments if isinstance(value, Tensor) and movable(value)]
         self._given[method] = frozenset(given)
+        self._taken[method] = frozenset(name for name, _ in event.arguments)
         if given:
             self._placed.add(method)
 
@@ -130,9 +133,16 @@ class HandedOut:
     def written_by_index(self, event: WrittenByIndex) -> None:
         """``weights[labels == 0] = 2``: the mask is copied to the CPU; the caller has nothing else there."""
         step = bare_creation(event.owner) if event.owner.device == CPU else None
-        name = self._followed(event.index, event.scope)
+        name = self._chosen_by(event.index, event.scope)
         if step is not None and step.scope == event.scope and name and not event.callers_on_cpu:
             self._chosen[id(step.node)] = name
+
+    def _chosen_by(self, index: Value, scope: Scope) -> str:
+        """The argument that an index follows, in one arm at least: an array in the other one is on the CPU itself."""
+        arms = leaves(index.device) if isinstance(index, Tensor) else ()
+        names = {arm.symbol.name for arm in arms if is_of_parameter(arm)}
+        only = len(names) == 1 and all(arm == CPU or is_of_parameter(arm) for arm in arms)
+        return names.pop() if only and names <= self._taken.get(scope.qualname, frozenset()) else ""
 
     def _followed(self, value: Value, scope: Scope) -> str:
         """The argument that a tensor is beside, where the caller says the place of that; else nothing."""

@@ -49,8 +49,8 @@ def _repair(step: Step, other: Device, absent: str, definitions: Definitions | N
     if named and named == absent:
         # Where the creation runs, that one is None.
         named = next((name for name in sized_by(step.node, {}) if name != absent), "")
-    if definitions is not None and definitions.is_of_no_tensor(step.scope, named):
-        # What came in holds the other arm's tensor, as a dict does, and has no device of its own.
+    if named and definitions is not None and not definitions.is_at_hand(step.scope, named, step.node):
+        # What came in holds the other arm's tensor, as a dict does, or came in elsewhere, as to the constructor.
         named = ""
     target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
     takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy

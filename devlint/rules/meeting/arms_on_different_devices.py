@@ -200,6 +200,7 @@ class ArmsOnDifferentDevices(Rule):
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._definitions.note_stored(event)
         self._encoded.stored(event)
         if _may_be_elsewhere(event):
             self._filled.stored(event)
@@ -223,7 +224,7 @@ class ArmsOnDifferentDevices(Rule):
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
                 self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
         if several:
-            self._found += handed_back_together(event, values)
+            self._found += handed_back_together(event, values, self._definitions)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -317,7 +318,7 @@ class ArmsOnDifferentDevices(Rule):
         for (_, results, _), arms in self._returns.items():
             self._found += _apart(arms, "another return", self._definitions, alone=results == 1)
         for buffers in self._registered.values():
-            self._found += _registered_apart(buffers)
+            self._found += _registered_apart(buffers, self._definitions)
         self._found += self._encoded.drafts()
         for draft in self._found:
             if id(draft.node) in self._clashed:
@@ -370,7 +371,7 @@ def _is_submodule_call(event: Called) -> bool:
     return code.startswith("self.") and code.count(".") == 1
 
 
-def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
+def _registered_apart(buffers: list[tuple[Event, Value]], definitions: Definitions) -> Iterator[Draft]:
     """Buffers of one constructor: most of them are made with `device=`, and one by the same factory without."""
     made = [step for _, value in buffers if (step := creation_of(value)) is not None and not step.bare]
     placed = [step for step in made if is_placed(step.device)]
@@ -379,7 +380,15 @@ def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
         alike = [s for s in placed if step is not None and s.name == step.name and s.device == placed[0].device]
         if step is not None and step.scope == event.scope and len(alike) > 1:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
-            yield draft_of(step, alike[0].device, "another buffer", (at,), Confidence.MEDIUM, _REGISTERED)
+            yield draft_of(
+                step,
+                alike[0].device,
+                "another buffer",
+                (at,),
+                Confidence.MEDIUM,
+                _REGISTERED,
+                definitions=definitions,
+            )
 
 
 _LEFT = "what is not replaced stays on the CPU"

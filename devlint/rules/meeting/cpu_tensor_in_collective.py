@@ -86,7 +86,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Argument, Value
-    from devlint.placement.domain.events import Begun, Called
+    from devlint.placement.domain.events import Begun, Called, Stored
 
 ACCELERATOR = "accelerate.Accelerator"
 _SETS_BACKEND = ("torch.distributed.init_process_group", "torch.distributed.new_group")
@@ -124,6 +124,10 @@ class CpuTensorInCollective(Rule):
     @staticmethod
     def wakes_at_call(name: str) -> bool:
         return _may_be_collective(name) is not None
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._definitions.note_stored(event)
+        return ()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)

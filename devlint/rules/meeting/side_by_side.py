@@ -20,17 +20,18 @@ from devlint.semantics import DType
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Returned
+    from devlint.repairs.device_expressions import Definitions
 
 _TOGETHER = "the caller gets them on two devices"
 
 
-def handed_back_together(event: Returned, values: tuple[Value, ...]) -> Iterator[Draft]:
+def handed_back_together(event: Returned, values: tuple[Value, ...], definitions: Definitions) -> Iterator[Draft]:
     """What a tuple or dict holds: the ones that were made with ``device=`` or moved afterwards, and the other one."""
-    yield from _made(event, values)
+    yield from _made(event, values, definitions)
     yield from _moved(event, values)
 
 
-def _made(event: Returned, values: tuple[Value, ...]) -> Iterator[Draft]:
+def _made(event: Returned, values: tuple[Value, ...], definitions: Definitions) -> Iterator[Draft]:
     """`return torch.zeros(n, device=d), torch.zeros(n, device=d), torch.zeros(n)`."""
     made = [creation_of(value) for value in values]
     placed = [s for s in made if s is not None and not s.bare and is_placed(s.device)]
@@ -43,7 +44,9 @@ def _made(event: Returned, values: tuple[Value, ...]) -> Iterator[Draft]:
             # A device that the caller names is for all of what is handed back, if not for an index.
             named = all(map(is_device_by_name, leaves(alike[0].device))) and not _may_be_an_index(value)
             confidence = Confidence.MEDIUM if len(alike) > 1 or named else Confidence.LOW
-            yield draft_of(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
+            yield draft_of(
+                step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER, definitions=definitions
+            )
 
 
 def _moved(event: Returned, values: tuple[Value, ...]) -> Iterator[Draft]:

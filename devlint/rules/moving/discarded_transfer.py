@@ -52,6 +52,7 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - It ends a cell of a notebook, which shows its value (`x.cuda();` with a semicolon shows nothing).
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
 - The variable of a loop goes back to where the loop's item is, after the loop has worked with a copy elsewhere.
+- The same transfer is made again, and kept, before anything else reads the tensor: the first one is left over.
 - The copy gets a name that nothing reads, and nothing reads the original either: a line that is left over.
 
 ## Fix safety
@@ -140,6 +141,11 @@ class DiscardedTransfer(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         begun = self._begun.get(event.scope)
         confidence = _confidence(event, begun.node if begun is not None else None)
+        if confidence is not None and begun is not None and event.fate == Fate.DISCARDED:
+            from devlint.rules.moving.around_a_transfer import is_made_again
+
+            if is_made_again(event.node, event.receiver_text, begun.node):
+                return ()
         if confidence is not Confidence.HIGH and confidence is not None and self._is_used_as_a_module(event):
             return ()
         if confidence is not None and (event.fate != Fate.UNREAD or self._is_read_on(event)):
@@ -183,7 +189,17 @@ class DiscardedTransfer(Rule):
     def _repair(self, event: Moved) -> Repair:
         """`.cuda()` is kept as it stands only where nothing at hand says another device."""
         if event.fate == Fate.REBOUND:
-            return Repair(Applicability.SUGGESTION, "store it where the loop's items are kept")
+            return _STORED
+        begun = self._begun.get(event.scope)
+        if begun is not None and event.fate == Fate.DISCARDED and event.receiver_text.isidentifier():
+            from devlint.rules.moving.around_a_transfer import item_of_loop
+
+            item = item_of_loop(event.node, event.receiver_text, begun.node)
+            if item is not None:
+                # Assigning the loop's variable would keep nothing (fixture `items_of_loops`).
+                written = code_of(event.call.node)
+                said = item and "#" not in written
+                return Repair(Applicability.SUGGESTION, f"write `{item} = {written}`") if said else _STORED
         repair = _repair(event.call.node, event.receiver_node, event.receiver_text)
         others = candidates_of(self._begun.get(event.scope), [(event.receiver_text, False)])
         if goes_to_current(event) and any(not is_part_of(event.receiver_text, other.name) for other in others):
@@ -221,6 +237,9 @@ class DiscardedTransfer(Rule):
     def finish(self) -> Iterable[Draft]:
         for node, draft in self._lost.items():
             yield replace(draft, confidence=Confidence.LOW) if node in self._harmless else draft
+
+
+_STORED = Repair(Applicability.SUGGESTION, "store it where the loop's items are kept")
 
 
 def _confidence(event: Moved, definition: cst.CSTNode | None) -> Confidence | None:

@@ -234,6 +234,8 @@ def _repair(definitions: Definitions, place: Place, best: Candidate, device: str
             changes = (Replace(place.call, device),)
         case _:
             message = f"use `{device}`"
+    if best.is_tensor and not definitions.holds_tensor(place.scope, best.name, place.node):
+        return Repair(Applicability.SUGGESTION, f"name the device of `{best.name}`")
     expression = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
     applicability = expression.applicability if alone and expression is not None else Applicability.SUGGESTION
     return Repair(applicability, message, changes)

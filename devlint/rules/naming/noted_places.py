@@ -107,6 +107,7 @@ class NotedPlaces:
 
     def stored(self, event: Stored) -> None:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
+        self.begun_definitions.note_stored(event)
         definition = self.definitions.get(event.scope)
         if definition is not None and event.target.isidentifier():
             definition.bound.add(event.target)

@@ -146,6 +146,7 @@ class StaleStoredDevice(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._cached.stored(event)
+        self._definitions.note_stored(event)
         constructs = event.scope.setting is Setting.CONSTRUCTION and event.scope.class_name is not None
         if constructs and isinstance(event.owner, Self) and isinstance(event.value, DeviceName):
             self._stores[event.scope.class_name or "", event.attribute or ""] = event
