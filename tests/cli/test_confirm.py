@@ -272,7 +272,7 @@ class Prior(nn.Module):
         self.prior = Normal(torch.zeros(4), 1.0)
 
     def forward(self, x):
-        return kl_divergence(Normal(self.lin(x), 1.0), self.prior)
+        return kl_divergence(Normal(self.lin(x), 1.0), vars(self)["prior"])
 
 
 class Needs(nn.Module):
