@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import DeviceMismatch, Moved
 
 
@@ -51,14 +50,11 @@ class LosesTheDevice(Rule):
 
 def goes_to_current(event: Moved) -> bool:
     """`.cuda()` and `.to("cuda")`: the device is spelled on the spot, without an index, and none is known to be set."""
-    if not event.moves or not is_current(event.target) or has_nothing_to_move(event.receiver):
+    if not event.moves or not is_current(event.target):
         return False
+    if isinstance(event.receiver, Module) and event.receiver.stateless:
+        return False  # `nn.MSELoss().cuda()` does nothing, and raises on no machine
     return event.named is None or isinstance(event.named.value, Constant)
-
-
-def has_nothing_to_move(value: Value) -> bool:
-    """A module without parameters and buffers: `nn.MSELoss().cuda()` does nothing, and raises on no machine."""
-    return isinstance(value, Module) and value.holds_state is False
 
 
 def is_current(device: Device) -> bool:

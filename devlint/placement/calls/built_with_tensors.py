@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.object_changes import replaces_attributes
-from devlint.placement.calls.summaries import symbol_key
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 from devlint.placement.domain.lattice import CPU, SameAs

@@ -6,6 +6,7 @@ returns what that gave.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -34,14 +35,20 @@ def hand_through(program: Program, info: FunctionInfo) -> bool:
 def _hands_through(program: Program, decorator: cst.BaseExpression) -> bool:
     named = decorator.func if isinstance(decorator, cst.Call) else decorator
     found = program.global_value(named.value) if isinstance(named, cst.Name) else None
-    node = found.info.node if isinstance(found, Function) and not found.info.decorators else None
+    if not isinstance(found, Function) or found.info.decorators:
+        return False
+    info, is_called = found.info, isinstance(decorator, cst.Call)
+    find = partial(_is_known_wrapper, info, is_called)
+    return find() if info.linkage is None else info.linkage.query(("hands through", info.key, is_called), find, False)
+
+
+def _is_known_wrapper(info: FunctionInfo, is_called: bool) -> bool:
+    """By its source alone. Of ``@retry(times=3)`` what the call gives is the decorator."""
+    node = info.node
     if not isinstance(node, cst.FunctionDef):
         return False
-    if not isinstance(decorator, cst.Call):
-        return _is_wrapper(node)
-    # ``@retry(times=3)``: what the call gives is the decorator.
-    inner = _returned_definition(node)
-    return inner is not None and _is_wrapper(inner)
+    decorator = _returned_definition(node) if is_called else node
+    return decorator is not None and _is_wrapper(decorator)
 
 
 def _is_wrapper(decorator: cst.FunctionDef) -> bool:

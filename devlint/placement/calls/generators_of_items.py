@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from devlint.placement.calls.summaries import Substitution, symbol_key
+from devlint.placement.calls.summaries import Substitution
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Container, Opaque, Value
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.syntax.nodes import descend, parameters_of

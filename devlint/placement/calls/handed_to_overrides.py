@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devlint.placement.calls.summaries import arguments_of, symbol_key
+from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Self, Tensor
 from devlint.placement.domain.events import Called, Event, HostRead
 from devlint.placement.domain.handed_over import is_brought

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from devlint.placement.calls.summaries import substitute, symbol_key
+from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import NONE, Module, Opaque, UnknownValue, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import ClassFacts

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.domain.abstract_values import Container, Kind, Module, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Kind, Module, Self, Tensor, Value, innermost_of
 from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import may_be_cpu
 from devlint.placement.domain.provenance import Step
@@ -73,6 +73,6 @@ def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInf
 
 def _stored_on_cpu(fact: AttributeFact) -> Iterator[Step]:
     value = fact.value
-    for one in value.innermost if isinstance(value, Container) else (value,):
+    for one in innermost_of(value):
         if isinstance(one, Tensor) and one.kind in (Kind.PLAIN, Kind.UNWRAPPED) and may_be_cpu(one.device):
             yield from () if one.provenance is None else (one.provenance.step,)

@@ -7,7 +7,7 @@ are reported at the call: others are reported for the callee itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,9 +17,10 @@ from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.parted_batches import met_by, parted_items
-from devlint.placement.calls.summaries import arguments_of, gathered_of, place_of, symbol_key
+from devlint.placement.calls.summaries import arguments_of, gathered_of, place_of
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
     Argument,
     ClassValue,
@@ -34,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Value,
+    innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Called, DeviceMismatch
@@ -343,7 +345,7 @@ def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[
 
     One that a helper gives, ``net = load_net(path)``, counts where the call gets what was put on a device as well.
     """
-    beside = any(is_put_on_a_device(one) for argument in site.arguments for one in _parts(argument.value))
+    beside = any(is_put_on_a_device(one) for argument in site.arguments for one in innermost_of(argument.value))
     for argument in site.arguments:
         module = argument.value
         if not isinstance(module, Module) or argument.star:
@@ -351,10 +353,6 @@ def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[
         if built_here(interp, module, argument.node, node, by_helper=beside):
             assert module.provenance is not None
             yield module.provenance.step
-
-
-def _parts(value: Value) -> Iterable[Value]:
-    return value.innermost if isinstance(value, Container) else (value,)
 
 
 def _creation(provenance: Provenance | None) -> Step | None:

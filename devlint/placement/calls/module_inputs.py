@@ -26,6 +26,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Tensor,
     Value,
+    innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch, MismatchOperand
@@ -247,7 +248,7 @@ def _is_left_of_batch(interp: Interpreter, value: Tensor | Opaque, argument: Arg
     if target is None or argument.star or is_length(argument):
         return False
     beside = (other.value for other in site.arguments if other is not argument)
-    items = (one for other in beside for one in (other.innermost if isinstance(other, Container) else (other,)))
+    items = (one for other in beside for one in innermost_of(other))
     return any(getattr(one, "device", None) == target for one in items)
 
 

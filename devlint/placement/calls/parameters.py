@@ -10,7 +10,6 @@ from devlint import semantics
 from devlint.placement.calls import handed_on, library_objects
 from devlint.placement.calls.kept_between_calls import bind_kept
 from devlint.placement.calls.made_by_default import left_out_or
-from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, SAVED_FOR_BACKWARD
@@ -31,6 +30,7 @@ from devlint.placement.declarations.parameter_evidence import (
     states_parameter,
 )
 from devlint.placement.declarations.parameter_evidence import Role as Holds
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.declarations.template_methods import is_step_of_forward
 from devlint.placement.domain.abstract_values import (
     NOTHING,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Argument, Container, Opaque, Tensor
+from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor, innermost_of
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
 from devlint.placement.domain.lattice import batch_of
@@ -35,8 +35,7 @@ def left_and_moved(interp: Interpreter, site: CallSite) -> Iterator[tuple[Argume
         if place is None or argument.star:
             continue
         for other in site.arguments:
-            parts = other.value.innermost if isinstance(other.value, Container) else (other.value,)
-            moved = next((one for one in parts if device_of_value(one) == place), None)
+            moved = next((one for one in innermost_of(other.value) if device_of_value(one) == place), None)
             if isinstance(moved, (Tensor, Opaque)):
                 yield argument, moved, other.node
                 break

@@ -13,8 +13,9 @@ import libcst as cst
 
 from devlint.placement.calls.object_changes import is_stored_outside
 from devlint.placement.calls.own_attributes import of_self, property_value
-from devlint.placement.calls.summaries import arguments_of, substitute, symbol_key
+from devlint.placement.calls.summaries import arguments_of, substitute
 from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,

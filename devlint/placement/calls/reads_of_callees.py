@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.summaries import Substitution, arguments_of, place_of, symbol_key
+from devlint.placement.calls.summaries import Substitution, arguments_of, place_of
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Container, DeviceName, Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
 from devlint.placement.domain.lattice import UNKNOWN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -21,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Value,
+    innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import SameAs
@@ -88,13 +88,9 @@ def store_keywords(interp: Interpreter, node: cst.Call, receiver: Self, method: 
 
 def register_items(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
     """``super().__init__(conv, norm)`` of a class that derives from a container: items are named by their indices."""
-    given = [part for argument in site.arguments for part in _items(argument.value) if isinstance(part, Module)]
+    given = [part for argument in site.arguments for part in innermost_of(argument.value) if isinstance(part, Module)]
     assert interp.info is not None
     assert interp.info.owner is not None
     receiver = Self(interp.info.owner)
     for index, module in enumerate(given):
         note_attribute(interp, receiver, str(index), module, node)
-
-
-def _items(value: Value) -> Iterator[Value]:
-    yield from value.innermost if isinstance(value, Container) else (value,)

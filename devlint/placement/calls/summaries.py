@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -54,10 +55,6 @@ if TYPE_CHECKING:
 
 Substitution = dict[str, Value]
 """The value for each symbol key at one call."""
-
-
-def symbol_key(info: FunctionInfo, parameter: str) -> str:
-    return f"{info.qualname}:{info.key}:{parameter}"
 
 
 def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:

@@ -28,7 +28,6 @@ from devlint.placement.calls.summaries import (
     handed_back,
     result_of_call,
     substitute,
-    symbol_key,
 )
 from devlint.placement.calls.thrown_away import note_thrown_away
 from devlint.placement.calls.told_devices import note_built_untold, note_told_device
@@ -36,6 +35,7 @@ from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.calls.what_decides import what_decides
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind, listed_kind
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     BOTTOM,
@@ -252,9 +252,7 @@ def _may_be_told_a_device(init: FunctionInfo | None) -> bool:
     declared = init.header.params
     if declared.star_kwarg is not None or isinstance(declared.star_arg, cst.Param):
         return True
-    names = (
-        parameter.name.value for parameter in (*declared.posonly_params, *declared.params, *declared.kwonly_params)
-    )
+    names = (parameter.name.value for parameter in parameters_of(init.header))
     return any("device" in name or "cuda" in name or "gpu" in name for name in names)
 
 

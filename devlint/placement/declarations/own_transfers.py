@@ -128,13 +128,17 @@ def _is_kept_by_name(info: ClassInfo, name: str) -> bool:
     As the key of a dict the text names an item of that: `logged.update({"variance": self.variance.mean()})`.
     """
     return any(
-        isinstance(child, cst.SimpleString) and id(child) not in keys and string_value(child.value) == name
+        _hands_on_the_text(method, name)
         for one in info.order
         for method in one.methods.values()
         if name in method.own.mentioned or method.name == "__init__"
-        for keys in (_keys_of_dicts(method),)
-        for child in descend(method.node.body)
     )
+
+
+def _hands_on_the_text(method: FunctionInfo, name: str) -> bool:
+    said = (child for child in descend(method.node.body) if isinstance(child, cst.SimpleString))
+    texts = {id(child) for child in said if string_value(child.value) == name}
+    return bool(texts) and not texts <= _keys_of_dicts(method)
 
 
 def _keys_of_dicts(method: FunctionInfo) -> set[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, unpacked
 from devlint.source.outline import REGISTERING, OwnNames
 
 
@@ -107,8 +107,7 @@ def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpressi
             targets, assigned = [child.target], child.target
         for target in targets:
             unpacks = isinstance(target, (cst.Tuple, cst.List))
-            for place, one in enumerate(target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]):
-                value = one.value if isinstance(one, cst.BaseElement) else one
+            for place, value in enumerate(unpacked(target)):
                 if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
                     goes_on = unpacks and isinstance(assigned, cst.Call) and updates(assigned, value.attr.value)
                     yield value.attr.value, value if goes_on else _item(assigned, place) if unpacks else assigned
@@ -128,13 +127,8 @@ def _item(assigned: cst.BaseExpression | None, place: int) -> cst.BaseExpression
 def filled_attributes(node: FunctionNode) -> frozenset[str]:
     """The attributes of ``self`` of which a method assigns items: ``self.sums[key] = x``."""
     first = node.params.params[:1]
-    targets = (
-        place.value if isinstance(place, cst.BaseElement) else place
-        for child in inner_nodes(node)
-        if type(child) is cst.Assign
-        for one in child.targets
-        for place in (one.target.elements if isinstance(one.target, (cst.Tuple, cst.List)) else (one.target,))
-    )
+    assignments = (child for child in inner_nodes(node) if type(child) is cst.Assign)
+    targets = (place for child in assignments for one in child.targets for place in unpacked(one.target))
     held = (target.value for target in targets if isinstance(target, cst.Subscript))
     me = first[0].name.value if first else ""
     return frozenset(one.attr.value for one in held if isinstance(one, cst.Attribute) and _is_name(one.value, me))

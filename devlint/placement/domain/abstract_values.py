@@ -5,7 +5,7 @@ Frozen data; syntax trees by reference only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
@@ -185,6 +185,11 @@ class Container:
                 yield from value.innermost
             else:
                 yield value
+
+
+def innermost_of(value: Value) -> Iterable[Value]:
+    """The values in a container and in those in it; of anything else the value itself."""
+    return value.innermost if isinstance(value, Container) else (value,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -18,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     UnknownValue,
     Value,
+    innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import (
@@ -72,15 +73,11 @@ def _unplaced(operation: Operation, bound: Sequence[Bound], call: CallSite) -> V
     found = _of_several(bound)
     if found != NOTHING or not operation.name.startswith("torch.") or call.unpacks:
         return found
-    given = [part for argument in call.arguments for part in _innermost(argument.value)]
+    given = [part for argument in call.arguments for part in innermost_of(argument.value)]
     if not any(isinstance(one, (UnknownValue, Opaque)) for one in given):
         return NOTHING
     tensor = Tensor(UNKNOWN, evidence=Evidence.LIKELY)
     return Container((), None, tensor, "tuple") if _gives_tuple(operation, call) else tensor
-
-
-def _innermost(value: Value) -> Iterable[Value]:
-    return value.innermost if isinstance(value, Container) else (value,)
 
 
 def _of_several(bound: Sequence[Bound]) -> Value:

@@ -17,12 +17,12 @@ from devlint.placement.calls.handed_to_overrides import read_as_handed
 from devlint.placement.calls.handed_up import take_handed_up
 from devlint.placement.calls.inherited_methods import mismatches_of_inherited
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
-from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_uses import uses_at_module_level
 from devlint.placement.declarations.index import FileIndex, index_file
 from devlint.placement.declarations.known_classes import is_for_another_framework
 from devlint.placement.declarations.parameter_evidence import name_uses
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,

@@ -12,7 +12,7 @@ from devlint.placement.declarations.self_attributes import updates
 from devlint.placement.domain.abstract_values import NONE, Container, Instance, Kind, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, GuardKind, choose
 from devlint.placement.domain.provenance import was_moved
-from devlint.placement.syntax.nodes import descend
+from devlint.placement.syntax.nodes import descend, unpacked
 from devlint.records import replace
 from devlint.source.outline import PLACING
 
@@ -145,7 +145,7 @@ def _fills_in(method: FunctionInfo, name: str) -> bool:
     for node in descend(method.node.body):
         if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
             targets = [one.target for one in node.targets] if isinstance(node, cst.Assign) else [node.target]
-            if any(_is_item(place, name) for target in targets for place in _places(target)):
+            if any(_is_item(place, name) for target in targets for place in unpacked(target)):
                 parts = [part for part in (node.value, *descend(node.value)) if isinstance(part, cst.Attribute)]
                 if not any(_is_own(part, name) for part in parts) or any(part.attr.value in PLACING for part in parts):
                     return True
@@ -153,12 +153,6 @@ def _fills_in(method: FunctionInfo, name: str) -> bool:
 
 
 _FILLING = frozenset({"append", "extend", "insert", "update", "setdefault"})
-
-
-def _places(target: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return tuple(element.value for element in target.elements)
-    return (target,)
 
 
 def _is_item(node: cst.BaseExpression, name: str) -> bool:

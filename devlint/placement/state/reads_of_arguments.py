@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
+from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Constant, Host, Opaque, Tensor, Value
 from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
@@ -60,7 +61,7 @@ def key_as_it_came(interp: Interpreter, value: Tensor | Opaque) -> str | None:
     came_in = provenance.first
     if not isinstance(came_in.node, cst.Param) or came_in.scope != interp.scope:
         return None
-    return f"{info.qualname}:{info.key}:{came_in.node.name.value}"
+    return symbol_key(info, came_in.node.name.value)
 
 
 def note_read_of_array(interp: Interpreter, event: HostRead, expression: cst.Name) -> None:
@@ -78,7 +79,7 @@ def key_of_array(interp: Interpreter, expression: cst.BaseExpression) -> str | N
     if not isinstance(interp.state.values.get(expression.value), Host):
         return None
     named = any(parameter.name.value == expression.value for parameter in parameters_of(info.header))
-    return f"{info.qualname}:{info.key}:{expression.value}" if named else None
+    return symbol_key(info, expression.value) if named else None
 
 
 def is_of_a_callable(value: Value) -> bool:
@@ -92,7 +93,7 @@ def key_of_parameter(interp: Interpreter, device: Device) -> str | None:
     info = interp.info
     if info is None or not isinstance(device, SameAs):
         return None
-    own, symbol = f"{info.qualname}:{info.key}:", device.symbol
+    own, symbol = symbol_key(info, ""), device.symbol
     if symbol.anchor is Anchor.BATCH:
         named = any(parameter.name.value == symbol.source for parameter in parameters_of(info.header))
         return own + symbol.source if named else None

@@ -312,6 +312,13 @@ def is_part_of_rows(node: cst.BaseExpression) -> bool:
     return key is None or len(node.slice) > 1 or isinstance(key, (cst.Comparison, cst.Call))
 
 
+def unpacked(target: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    """The places that the target of an assignment binds: ``a`` and ``b`` of ``a, b = ...`` and ``[a, b] = ...``."""
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return tuple(element.value for element in target.elements)
+    return (target,)
+
+
 def elements_of(node: cst.CSTNode | None) -> list[cst.CSTNode]:
     """``a`` and ``b`` of ``return a, b``; otherwise the node itself."""
     if isinstance(node, cst.Tuple):

@@ -147,11 +147,11 @@ class GeneratorDeviceMismatch(Rule):
         if event.clash.kind != CLASH:
             return
         step = _made(event.offending.value)
-        # What another function makes where it is told to is told wrong here.
-        at_the_draw = step is None or (step.scope != event.scope and not step.bare)
+        # What another function makes where it is told to is told wrong here, at the draw.
+        made = step if step is not None and (step.scope == event.scope or step.bare) else None
         yield Draft(
-            node=event.node if step is None or at_the_draw else step.node,
-            scope=event.scope if step is None or at_the_draw else step.scope,
+            node=event.node if made is None else made.node,
+            scope=event.scope if made is None else made.scope,
             message=_message(event),
             confidence=_confidence(event, step),
             trace=_trace(event),
@@ -171,9 +171,12 @@ class GeneratorDeviceMismatch(Rule):
         elif isinstance(device, Known):
             target = f'"{device}"'
         written_out = target.startswith(('"', "'"))
-        at_hand = bool(target) and step is not None and step.scope == event.scope
-        there = at_hand and step is not None and self._definitions.is_available(target, step)
-        if not target or not (step is None or written_out or there):
+        there = (
+            written_out
+            or step is None
+            or (bool(target) and step.scope == event.scope and self._definitions.is_available(target, step))
+        )
+        if not target or not there:
             # A name of a comprehension, say, means nothing where the generator is made.
             return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
         changes = _made_for(step, target) if step is not None else ()

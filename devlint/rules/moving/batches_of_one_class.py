@@ -11,7 +11,7 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import COLLATED, CONVENTIONS, draws_from_a_loader
-from devlint.placement.domain.abstract_values import Container, Module, Opaque, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Module, Opaque, Self, Tensor, Value, innermost_of
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, GuardKind, SameAs, batch_of
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.syntax.nodes import parameters_of
@@ -173,7 +173,7 @@ def _is_as_handed_out(argument: Argument) -> bool:
 def _is_brought(argument: Argument) -> bool:
     """Whether it is of a batch, or all of it, and was brought to another place than the CPU."""
     value = argument.value
-    for one in value.innermost if isinstance(value, Container) else (value,):
+    for one in innermost_of(value):
         provenance = provenance_of(one)
         if not isinstance(one, (Tensor, Opaque)) or provenance is None or not was_moved(provenance):
             continue

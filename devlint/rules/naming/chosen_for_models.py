@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
-from devlint.drafts.wording import code_of, quoted
+from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.lattice import CPU, Choice, GuardKind, describe, guards_of, is_accelerator, leaves
@@ -68,11 +68,7 @@ class ChosenForModels:
                 continue
             name = code_of(event.module.node)
             asked = _asked_for(event)
-            if (
-                asked is not None
-                and getattr(operand.value, "device", None) == step.device
-                and scope.role is not Role.TEST
-            ):
+            if asked is not None and device_of(operand.value) == step.device and scope.role is not Role.TEST:
                 self._asked_for.append(_in_any_case(event, step, name, asked))
                 return
             came_in = provenance_of(event.module.value)

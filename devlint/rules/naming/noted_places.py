@@ -16,6 +16,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Tensor,
     Truth,
+    innermost_of,
 )
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
@@ -293,8 +294,7 @@ def _sends_from_the_current(event: Called) -> bool:
     """
     found = collective(event.name) if event.name.startswith("torch.distributed.") else None
     given = (event.call.argument(name, position) for name, position in found.tensors) if found is not None else ()
-    values = [one.value for one in given if one is not None]
-    parts = (part for one in values for part in (one.innermost if isinstance(one, Container) else (one,)))
+    parts = (part for one in given if one is not None for part in innermost_of(one.value))
     return any(isinstance(part, (Tensor, Opaque)) and is_current(part.device) for part in parts)
 
 

@@ -70,7 +70,7 @@ A part that a helper makes is seen where it is made; what the helper is given sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -148,7 +148,7 @@ class PartWithoutDevice(Rule):
     def __init__(self) -> None:
         self._parts: dict[Scope, _Parts] = {}
         self._left_behind = PartsLeftBehind()
-        self._on_host: set[tuple[str | None, str]] = set()
+        self._on_host: dict[str | None, set[str]] = {}
         """By class: attributes, or items of them, that are read as numbers of the host."""
 
     def _of(self, scope: Scope) -> _Parts:
@@ -193,7 +193,7 @@ class PartWithoutDevice(Rule):
     def _note_read(self, scope: Scope, expression: cst.BaseExpression) -> None:
         read = dotted(_whole(expression))
         if read is not None and read.startswith("self."):
-            self._on_host.add((scope.class_name, read))
+            self._on_host.setdefault(scope.class_name, set()).add(read)
 
     def _note_record(self, parts: _Parts, held: list[Tensor]) -> None:
         """`TensorDict({"seen": seen, "mask": torch.zeros(n)})`: what holds both is expected to be in one place."""
@@ -245,11 +245,10 @@ class PartWithoutDevice(Rule):
                 # What another object holds stays where it is.
                 parts.bare = [node for node in parts.bare if id(node) in parts.in_records]
             if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
-                read = frozenset(name for owner, name in self._on_host if owner == scope.class_name)
-                yield from _drafts(scope, parts, parts.begun, read)
+                yield from _drafts(scope, parts, parts.begun, self._on_host.get(scope.class_name, ()))
 
 
-def _drafts(scope: Scope, parts: _Parts, begun: Begun, on_host: frozenset[str]) -> Iterator[Draft]:
+def _drafts(scope: Scope, parts: _Parts, begun: Begun, on_host: Collection[str]) -> Iterator[Draft]:
     """``on_host``: what methods of the class read as numbers."""
     import libcst as cst
 
