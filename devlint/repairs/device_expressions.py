@@ -289,7 +289,8 @@ class Definitions:
 
 def _lacks(owner: ClassInfo | None, target: str) -> bool:
     """Whether no class in sight has the attribute of ``self.codes.device``, which another class has."""
-    attribute = target.split(".")[1] if target.startswith("self.") else ""
+    named = re.match(r"(?:next\()?self\.(\w+)", target)
+    attribute = named[1] if named is not None else ""
     if owner is None or not attribute or not owner.complete or owner.is_module:
         return False
     return not any(attribute in one.members for one in owner.order)

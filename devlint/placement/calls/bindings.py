@@ -59,6 +59,7 @@ from devlint.placement.operations.operands import device_of_value, provenance_of
 from devlint.placement.operations.rows import gives_rows
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
+from devlint.placement.state.put_by_methods import note_filled
 from devlint.placement.state.refusals import note_refused
 from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
 from devlint.records import replace
@@ -193,6 +194,8 @@ def _assign_item(
     if base is not None and isinstance(owner, Opaque) and is_encoded(owner) and was_moved(provenance_of(value)):
         # `encoded["ids"] = encoded["ids"].to(device)`: one by one, all of it is brought over.
         interp.state.values[base] = replace(owner, device=device_of_value(value), provenance=provenance_of(value))
+    if isinstance(owner, Container):
+        note_filled(interp, target.value, value, target)
     if base is not None and isinstance(owner, Container):
         changed = _with_item(owner, key, value)
         change_in_others(interp, base, owner, changed)

@@ -159,6 +159,15 @@ def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
 
 
+def _dict_of_default(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``defaultdict(list)``: each item begins as what the factory makes."""
+    made: Value = NOTHING
+    if len(site.positional) == 1 and site.positional[0].value in (Reference("list"), Reference("dict")):
+        keys = () if site.positional[0].value == Reference("dict") else None
+        made = Container((), keys)
+    return Container((), (), made, "dict", node)
+
+
 def _super(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``super()`` in a method: the methods of the bases, on the same ``self``."""
     owner = interp.info.owner if interp.info is not None else None
@@ -275,8 +284,12 @@ FUNCTIONS: dict[str, Special] = {
     "tuple": _sequence,
     "set": _sequence,
     "sorted": _sequence,
+    "collections.deque": _sequence,
+    "random.sample": _sequence,
+    "random.choices": _sequence,
     "dict": _dict,
     "collections.OrderedDict": _dict,
+    "collections.defaultdict": _dict_of_default,
     "zip": _zip,
     "map": _map,
     "filter": _filter,

@@ -27,6 +27,7 @@ from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_nothing
+from devlint.placement.declarations.self_attributes import FILLING
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -72,6 +73,7 @@ from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import METHOD, SCIPY_ONLY, host_read, read_indices
+from devlint.placement.state.put_by_methods import note_filled
 from devlint.placement.state.ranks import note_index
 from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -316,8 +318,11 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
     name = function.attr.value
     path = path_of(function.value)
     given = site.positional[-1].value if site.positional else NOTHING
-    if name in ("append", "add", "extend", "insert", "appendleft") and path is not None:
+    if name in FILLING:
         item = item_of(interp, given, None) if name == "extend" else given
+        note_filled(interp, function.value, item, site.node)
+        if path is None:
+            return NOTHING
         rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
         interp.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
         return NOTHING

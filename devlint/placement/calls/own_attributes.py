@@ -54,6 +54,7 @@ from devlint.placement.state.later_stores import (
     is_stored_by_others,
     stays_at,
 )
+from devlint.placement.state.put_by_methods import as_filled, begins_empty_again, stored_by_all
 from devlint.records import replace
 from devlint.semantics import Dim
 
@@ -77,7 +78,8 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
         return _seen_from_method(interp, owner, fact)
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
-        return later or stored_method(interp, owner, name) or _kept_by_methods(interp, info, name)
+        later = later or stored_method(interp, owner, name) or _told_by_methods(interp, info, name)
+        return later or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
@@ -123,9 +125,11 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
             return NOTHING
         if moves_itself(info, fact.name):
             return NOTHING
-        if _changes(info, fact) and not is_only_updated(info, fact.name):
+        emptied = not value.values and begins_empty_again(info, fact.name)
+        if _changes(info, fact) and not emptied and not is_only_updated(info, fact.name):
             return (first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None) or NOTHING
-        return value
+    if isinstance(value, Container):
+        return as_filled(interp, info, fact.name, value)
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
@@ -134,9 +138,17 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # `self.device = None` until some `setup` stores another.
         if value != NONE:
             return NOTHING
-        later = placed_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
-        return later or brought_to_cpu(interp, info, fact.name) or NOTHING
+        later: Value | None = placed_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
+        later = later or brought_to_cpu(interp, info, fact.name) or _told_by_methods(interp, info, fact.name)
+        return later or NOTHING
     return value
+
+
+def _told_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
+    """What other methods compute and keep, in a place that all calls of them share."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or moves_itself(info, name):
+        return None
+    return stored_by_all(interp, info, name)
 
 
 def _kept_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value:

@@ -16,7 +16,7 @@ from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base, kind_of_own_base, listed_kind
 from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.names_read import bound_names, loop_variables, reads_of_names
-from devlint.placement.declarations.self_attributes import calls_of_attributes, own_names, stored_expressions
+from devlint.placement.declarations.self_attributes import calls_of_attributes, fillings, own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, descend, names_in
 from devlint.semantics import library_models
 from devlint.source.dependency_parts import IMPORTS, body_part
@@ -83,6 +83,7 @@ class FunctionInfo:
     _loop_variables: frozenset[str] | None = None
     _bound_names: tuple[frozenset[str] | None] | None = None
     _calls_of_attributes: Mapping[str, tuple[cst.Call, ...]] | None = None
+    _fillings: Mapping[str, tuple[cst.Call | cst.Subscript, ...]] | None = None
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
 
@@ -101,7 +102,7 @@ class FunctionInfo:
 
     def forget(self) -> None:
         """Drop references that form cycles."""
-        self.owner = self._parse = self._stored_expressions = self._calls_of_attributes = None
+        self.owner = self._parse = self._stored_expressions = self._calls_of_attributes = self._fillings = None
         self.closure, self.parted = {}, {}
 
     @property
@@ -173,6 +174,14 @@ class FunctionInfo:
         if self._calls_of_attributes is None:
             self._calls_of_attributes = calls_of_attributes(node)
         return self._calls_of_attributes
+
+    @property
+    def fillings(self) -> Mapping[str, tuple[cst.Call | cst.Subscript, ...]]:
+        """Where it puts items into what ``self`` keeps (:func:`self_attributes.fillings`)."""
+        node = self.node
+        if self._fillings is None:
+            self._fillings = fillings(node)
+        return self._fillings
 
     @property
     def gives_none(self) -> bool:

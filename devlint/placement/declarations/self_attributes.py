@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, unpacked
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, path_of, unpacked
 from devlint.source.outline import REGISTERING, OwnNames
 
 
@@ -124,14 +124,60 @@ def _item(assigned: cst.BaseExpression | None, place: int) -> cst.BaseExpression
     return None
 
 
+FILLING = frozenset({"append", "add", "extend", "insert", "appendleft"})
+"""Methods by which an item is put into a list, a set or a ``deque``."""
+
+
+def fillings(node: FunctionNode) -> dict[str, tuple[cst.Call | cst.Subscript, ...]]:
+    """Where a method puts items into what ``self`` keeps, by :func:`container_of` it: the calls and the targets.
+
+    ``self.losses.append(loss)``, ``self.losses[step] = loss``, ``self.history["loss"].append(loss)``.
+    """
+    found: dict[str, tuple[cst.Call | cst.Subscript, ...]] = {}
+    me = _receiver(node)
+    for child in inner_nodes(node.body):
+        puts: list[tuple[cst.BaseExpression, cst.Call | cst.Subscript]] = []
+        if type(child) is cst.Call and type(child.func) is cst.Attribute and child.func.attr.value in FILLING:
+            puts.append((child.func.value, child))
+        elif type(child) is cst.Assign:
+            targets = (place for one in child.targets for place in unpacked(one.target))
+            puts += [(target.value, target) for target in targets if isinstance(target, cst.Subscript)]
+        for container, put in puts:
+            name = container_of(container, me)
+            if name is not None:
+                found[name] = (*found.get(name, ()), put)
+    return found
+
+
+def container_of(node: cst.BaseExpression, me: str) -> str | None:
+    """The name of a container that ``self`` keeps: ``losses``, ``history['loss']``, and ``history[]`` of any item."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value if _is_name(node.value, me) else None
+    if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Attribute) or len(node.slice) != 1:
+        return None
+    whole, path = container_of(node.value, me), path_of(node)
+    if whole is None:
+        return None
+    return path.removeprefix(f"{me}.") if path is not None else any_item(whole)
+
+
+def any_item(container: str) -> str:
+    """The name of whichever item of a container."""
+    return f"{container}[]"
+
+
 def filled_attributes(node: FunctionNode) -> frozenset[str]:
     """The attributes of ``self`` of which a method assigns items: ``self.sums[key] = x``."""
-    first = node.params.params[:1]
+    me = _receiver(node)
     assignments = (child for child in inner_nodes(node) if type(child) is cst.Assign)
     targets = (place for child in assignments for one in child.targets for place in unpacked(one.target))
     held = (target.value for target in targets if isinstance(target, cst.Subscript))
-    me = first[0].name.value if first else ""
     return frozenset(one.attr.value for one in held if isinstance(one, cst.Attribute) and _is_name(one.value, me))
+
+
+def _receiver(node: FunctionNode) -> str:
+    first = node.params.params[:1]
+    return first[0].name.value if first else ""
 
 
 def _is_name(node: cst.BaseExpression, name: str) -> bool:

@@ -78,6 +78,8 @@ class ObjectStores:
     """Attributes in which an arm keeps a plain tensor of the CPU."""
     later: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
     """By method and attribute: what is stored after the construction, by the identity of the target."""
+    filled: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
+    """By method and attribute: what is put into the container there, by the identity of the call or the target."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
     dynamic: set[ClassInfo] = field(default_factory=set)
     """Classes that register under computed names."""
@@ -89,6 +91,8 @@ class ObjectStores:
             self.stored.setdefault(info, {}).update(stored)
         for key, values in other.later.items():
             self.later.setdefault(key, {}).update(values)
+        for key, values in other.filled.items():
+            self.filled.setdefault(key, {}).update(values)
         self.plain.update(other.plain)
         self.registered.update(other.registered)
         self.left_on_cpu |= other.left_on_cpu
