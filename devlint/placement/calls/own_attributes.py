@@ -75,12 +75,30 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
+    if interp.scope.setting is Setting.CONSTRUCTION and (first := _device_of_class_body(interp, info, name)) is not None:
+        return first
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
         return later or stored_method(interp, owner, name) or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
+
+
+def _device_of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> DeviceName | None:
+    """The device that the class body sets, for a constructor: methods that store another run on a finished object.
+
+    None where a constructor stores one, or names such a method (fixture `told_by_the_class_body`).
+    """
+    holder = next((one for one in info.order if set_value(one.node, name) is not None), None)
+    if holder is None:
+        return None
+    methods = [method for one in info.order for method in one.methods.values()]
+    storing = {method.name for method in methods if name in method.own.stored}
+    if any(method.name == "__init__" and storing & {*method.own.mentioned, "__init__"} for method in methods):
+        return None
+    found = (interp.program.holder(holder) or interp.program).global_value(f"{holder.qualname}.{name}")
+    return found if isinstance(found, DeviceName) else None
 
 
 def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
@@ -92,7 +110,8 @@ def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
             found = program.global_value(value.value)
             return found if isinstance(found, (ClassValue, Reference)) else NOTHING
         if isinstance(value, cst.Call):
-            return program.global_value(f"{one.qualname}.{name}")
+            found = program.global_value(f"{one.qualname}.{name}")
+            return NOTHING if isinstance(found, DeviceName) else found
     return NOTHING
 
 
