@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement.calls.stored_methods import stored_method
 from devlint.placement.calls.summaries import Substitution, substitute
 from devlint.placement.declarations.class_body import set_value
+from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
 from devlint.placement.declarations.known_classes import ClassKind
@@ -32,7 +33,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.class_facts import names_registered
+from devlint.placement.domain.class_facts import is_registered, names_registered
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -140,7 +141,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # Only the class itself can move the items of a container, together or one by one.
         if names_registered(value, interp.program.facts(info)):
             return NOTHING
-        if moves_itself(info, fact.name):
+        if moves_itself(info, fact.name) or _are_registered_by_hand(info, fact.name, value):
             return NOTHING
         if _changes(info, fact) and not is_only_updated(info, fact.name):
             return (first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None) or NOTHING
@@ -156,6 +157,11 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         later = placed_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
         return later or brought_to_cpu(interp, info, fact.name) or NOTHING
     return value
+
+
+def _are_registered_by_hand(info: ClassInfo, name: str, kept: Container) -> bool:
+    """``for i, w in enumerate(self.weights): setattr(self, f"w{i}", w)``: a move changes these in place."""
+    return name in registered_attributes(info) and all(map(is_registered, kept.innermost))
 
 
 def _kept_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value:

@@ -33,8 +33,8 @@ class MovedForOneUse:
         device = device_of(event.receiver)
         if not is_of_parameter(device) or event.is_field or not isinstance(event.receiver, Tensor):
             return
-        if not event.moves or event.target in (CPU, UNKNOWN, device):
-            return
+        if not event.moves or event.method == "type_as" or event.target in (CPU, UNKNOWN, device):
+            return  # `preds.type_as(labels)` is for the dtype
         self._moves.setdefault(_key(event, device), []).append(event)
 
     def claim(self, event: DeviceMismatch) -> Iterator[Draft]:
