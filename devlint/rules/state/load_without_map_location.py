@@ -86,8 +86,8 @@ from devlint.drafts.draft import Draft, Premise, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName, Module, Value
-from devlint.placement.domain.lattice import exclude, is_accelerator
+from devlint.placement.domain.abstract_values import Value
+from devlint.placement.domain.lattice import exclude
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
@@ -146,8 +146,6 @@ class LoadWithoutMapLocation(Rule):
         """Loads that such a definition returns, by the identity of their nodes."""
         self._returns_arrays: set[str] = set()
         """Definitions that say that they return an array."""
-        self._for_accelerators: set[str] = set()
-        """Definitions that bring a module to an accelerator in any case: they do not work without."""
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
 
@@ -168,8 +166,6 @@ class LoadWithoutMapLocation(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._of_models.moved(event)
-        if isinstance(event.receiver, Module) and _needs_an_accelerator(event):
-            self._for_accelerators.add(event.scope.qualname)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -280,7 +276,6 @@ class LoadWithoutMapLocation(Rule):
             named = named or (source is not None and self._saved.holds_placed(event.scope, source.node))
             # Where the function is told a device, its callers choose one: whatever it loads is to go there.
             told_device = event.scope.qualname in self._parametrised
-            plain = plain or event.scope.qualname in self._for_accelerators
             doubtful = plain or told or not (told_device or id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
         yield from self._downloads.drafts()
@@ -302,12 +297,6 @@ class LoadWithoutMapLocation(Rule):
             or is_downloaded_to(function, source.node)
             or is_of_this_run(function, source.node, self._saved.paths)
         )
-
-
-def _needs_an_accelerator(event: Moved) -> bool:
-    """`net.cuda()`, in no arm: where the saved tensors have no place, the next line fails whatever the load says."""
-    asked = isinstance(event.named.value, DeviceName) and event.named.value.chosen_by_probe if event.named else False
-    return is_accelerator(event.target) and not (event.arms or event.guarded or asked)
 
 
 def _says_array(node: cst.CSTNode) -> bool:
