@@ -50,10 +50,10 @@ def restore(net: torch.nn.Module, path: str) -> None:
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
-- The authors published the file: the function downloads it, writes what it was sent there (`open(path, "wb")`), or
-  asks for it by the name of a model. What they saved there, everybody loads. The confidence is low, and so it is where
-  the file is of the same run: the function is called `reload`, it has trained a model before (`trainer.fit(...)`), or
-  the path's default is what the same file of code saves.
+- The authors published the file: the function downloads it, writes there what it asked the web for, or asks for it by
+  the name of a model. What they saved there, everybody loads. The confidence is low, and so it is where the file is of
+  the same run: the function is called `reload`, it has trained a model before (`trainer.fit(...)`), or the path's
+  default is what the same file of code saves.
 - Another arm of the function loads the same file with `map_location`, and what decides between the two speaks of
   devices: this one is for machines that have what the file was saved from. The confidence is low.
 

@@ -93,20 +93,27 @@ def _may_be_as_given(function: cst.CSTNode, source: cst.CSTNode) -> bool:
 
 
 def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
-    """`urlretrieve(url, path)`, `open(path, "wb")`: whether the function itself downloads to this path, or writes it."""
+    """`urlretrieve(url, path)`: whether the function itself downloads to this path.
+
+    Or it writes there what it asked the web for. Other bytes may come from another run of the same program.
+    """
     import libcst as cst
 
     from devlint.placement.syntax.nodes import code_of, descend, dotted
 
     text = code_of(source)
-    for call in (part for part in descend(function) if isinstance(part, cst.Call)):
+    calls = [part for part in descend(function) if isinstance(part, cst.Call)]
+    of_the_web = any(_ASKS_THE_WEB.search(dotted(call.func) or "") for call in calls)
+    for call in calls:
         name = (dotted(call.func) or "").rpartition(".")[2]
-        fills = _DOWNLOADS.search(name.lower()) is not None
-        fills = fills or (name == "open" and any(code_of(argument.value) in _TO_WRITE for argument in call.args[1:2]))
-        if fills and any(code_of(argument.value) == text for argument in call.args):
-            return True
+        writes = name == "open" and any(code_of(argument.value) in _TO_WRITE for argument in call.args[1:2])
+        if (writes and of_the_web) or _DOWNLOADS.search(name.lower()) is not None:
+            if any(code_of(argument.value) == text for argument in call.args):
+                return True
     return False
 
+
+_ASKS_THE_WEB = re.compile(r"\brequests\.(get|post|Session)$|\burlopen$|\bhttpx\.")
 
 _TO_WRITE = frozenset({'"wb"', "'wb'"})
 """Modes of a file that is written anew."""
