@@ -76,7 +76,10 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
-    if interp.scope.setting is Setting.CONSTRUCTION and (first := _device_of_class_body(interp, info, name)) is not None:
+    if (
+        interp.scope.setting is Setting.CONSTRUCTION
+        and (first := _device_of_class_body(interp, info, name)) is not None
+    ):
         return first
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)

@@ -177,9 +177,9 @@ def if_statement(interp: Interpreter, node: cst.If) -> None:
 
 
 def _replaced_for_its_shape(node: cst.If) -> str:
-    """``if grid.shape != x.shape: grid = ...``: a name that fits where it was made here before, and no placeholder does.
+    """``if grid.shape != x.shape: grid = ...``: what fits was made here before, and no placeholder fits.
 
-    Empty where the test is another one, or the body does not assign the name. Fixture `replaced_for_their_shape`.
+    The name; empty where the test is another one, or the body does not assign it. Fixture `replaced_for_their_shape`.
     """
     match node.test:
         case cst.Comparison(left=asked, comparisons=[cst.ComparisonTarget(operator=cst.NotEqual())]):

@@ -107,9 +107,9 @@ def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     for call in calls:
         name = (dotted(call.func) or "").rpartition(".")[2]
         writes = name == "open" and any(code_of(argument.value) in _TO_WRITE for argument in call.args[1:2])
-        if (writes and of_the_web) or _DOWNLOADS.search(name.lower()) is not None:
-            if any(code_of(argument.value) == text for argument in call.args):
-                return True
+        fills = (writes and of_the_web) or _DOWNLOADS.search(name.lower()) is not None
+        if fills and any(code_of(argument.value) == text for argument in call.args):
+            return True
     return False
 
 
