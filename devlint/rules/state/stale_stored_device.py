@@ -6,7 +6,8 @@ Finds modules that store a device at construction, `self.device = device`, and l
 confidence is medium where such a tensor then meets the module's own parameters, its inputs or its submodules, and the
 constructor leaves the parameters where they are made, so that somebody has to move the module. It is low otherwise: for
 modules that are built on that device, that have no state or keep several devices, for devices that a class of another
-file stores, and for those of a parameter without a default: whoever builds the object has to say where it works.
+file stores, and for those of a parameter without a default that only inputs are brought to: whoever builds the object
+has to say where it works.
 
 A device that a method reads off the module's own parameters in its first call, `if self._device is None:`, and keeps
 for all later ones is reported where it is kept.
@@ -217,7 +218,8 @@ class StaleStoredDevice(Rule):
         own = fact.scope.path == event.scope.path
         stays = any(c.qualname in self._built_on for c in facts.info.order)
         sure = bool(meetings) and alone and own and not stays and _has_state(facts)
-        sure = sure and not self._is_asked_of_everybody(facts.info.qualname, fact)
+        # Inputs that are brought there are to be where everybody says (fixture `told_by_everybody_low`).
+        sure = sure and (any(use.makes for use in uses) or not self._is_asked_of_everybody(facts.info.qualname, fact))
         used, met = (meetings[0].use.event, meetings[0].event) if meetings else (uses[0].event, None)
         trace = [DraftStep(used.node, used.scope, f"`self.{fact.name}` places a tensor here")]
         if met is not None:
@@ -227,10 +229,7 @@ class StaleStoredDevice(Rule):
         yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace), changes)
 
     def _is_asked_of_everybody(self, owner: str, fact: AttributeFact) -> bool:
-        """Whether it is a parameter without a default: who builds the object says where it works, and moves it there.
-
-        Of seven such findings three were true, of those with a default nearly all (fixture `told_by_everybody_low`).
-        """
+        """Whether it is a parameter without a default: who builds the object says where it works, and moves it."""
         from devlint.placement.syntax.nodes import parameters_of
 
         store, definition = self._stores.get((owner, fact.name)), self._definitions.node_of(fact.scope)

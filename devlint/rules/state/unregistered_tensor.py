@@ -57,7 +57,7 @@ class Positions(nn.Module):
 - The tensor is moved where it is used: `self.table.to(words.device)`.
 - The class overrides `_apply` or `to` and moves it there.
 - The object is no module. Where it is one of which a move takes nothing else along, no parameter, buffer or part, its
-  callers may well work on the CPU: a warning. So it is in tests, which run what they build.
+  callers may well work on the CPU: a warning.
 - It is 0-dim in element-wise arithmetic, an index into `[]`, or used on the CPU only.
 - It stands beside a buffer and is only handed to other functions, which may bring it over: low. `__eq__` compares
   objects as they were built: there it is not reported.
@@ -190,8 +190,7 @@ class UnregisteredTensor(Rule):
             if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
                 continue
             self._claimed.add(id(step.node))
-            # A test runs what it builds itself, on the CPU as a rule.
-            doubtful = event.scope.role is Role.TEST or self._holds_nothing_else(step.scope)
+            doubtful = self._holds_nothing_else(step.scope)
             yield Draft(
                 node=step.node,
                 scope=step.scope,
