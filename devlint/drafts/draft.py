@@ -62,6 +62,7 @@ class Premise(Enum):
     FORKS = "the package does not start its processes anew"
     SAVED_ELSEWHERE = "the package does not train on the CPU what it saves"
     PLACES = "another file of the package names a device"
+    LOADED_ON_THE_CPU = "no data set of the package brings its items to a device"
     OPEN = "another file of the package names a device, and none mentions the function of the draft"
 
 

@@ -14,6 +14,7 @@ from devlint.source.package_signs import (
     FOLLOWS_DEFAULT,
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
+    PLACES_ITEMS,
     RUNS_ENGINES,
     SETS_CURRENT,
     SPAWNS,
@@ -91,6 +92,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
         case Premise.SAVED_ELSEWHERE:
             # What such a package loads it has saved itself, or its users have: from the CPU.
             return replace(draft, confidence=Confidence.LOW) if _trains_on_the_host(data, project, file) else draft
+        case Premise.LOADED_ON_THE_CPU:
+            places = has_sign(data, PLACES_ITEMS) or _elsewhere(PLACES_ITEMS, project, file)
+            return replace(draft, confidence=Confidence.LOW) if places else draft
         case Premise.PLACES:
             # Code that never places anything works with what the rest of its package hands it.
             return draft if _elsewhere(NAMES_A_DEVICE, project, file) else replace(draft, confidence=Confidence.LOW)

@@ -38,7 +38,14 @@ SETS_CURRENT = "an accelerator that becomes the current one"
 FOLLOWS_DEFAULT = "a value that is brought to the default device"
 """What the package keeps goes where bare factories make tensors: who works on an accelerator sets that device."""
 
+PLACES_ITEMS = "a data set whose items are on a device"
+"""A data set, or what makes batches of its items, brings them over: its loader hands out what is there already."""
+
 _PATTERNS = {
+    PLACES_ITEMS: re.compile(
+        rb"\bdef (?:__getitem__|\w*collate\w*)\((?:(?!\n[ \t]*(?:def|class)\b)[\s\S]){0,3000}?"
+        rb"\.(?:to\(\s*(?:device=)?(?:self\.)?_?device\b|cuda\()"
+    ),
     FOLLOWS_DEFAULT: re.compile(rb"\.to\(\s*(?:device=)?(?:torch|th)\.get_default_device\(\)"),
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite\.distributed|\bidist\b|skorch"

@@ -251,3 +251,41 @@ def test_what_it_trains_it_saves_from_the_cpu(training: str, confidence: Confide
     settings = {"select": ["DEV503"], "min-confidence": "low"}
     found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings=settings)
     assert [finding.confidence for finding in found] == [confidence]
+
+
+VALIDATION = """\
+import torch
+
+
+def validate(model, loader, device):
+    seen = torch.zeros((), device=device)
+    for rows, labels in loader:
+        seen += (model(rows).argmax(1).cpu() == labels).sum()
+    return seen
+"""
+DATA = """\
+from torch.utils.data import Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, rows, labels, device):
+        self.rows, self.labels, self.device = rows, labels, device
+
+    def __getitem__(self, index):
+        return self.rows[index].to(self.device), self.labels[index]
+
+    def __len__(self):
+        return len(self.rows)
+"""
+
+
+@pytest.mark.parametrize("placed", [True, False])
+def test_a_data_set_of_the_package_may_hand_out_what_is_on_a_device(tmp_path: Path, placed: bool) -> None:
+    data = DATA if placed else DATA.replace(".to(self.device)", "")
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / "pkg").mkdir()
+    for name, text in {"__init__": "", "data": data, "validation": VALIDATION}.items():
+        (tmp_path / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings={"min-confidence": "low"})
+    (batch,) = (finding for finding in found if finding.code == "DEV208")
+    assert batch.confidence == (Confidence.LOW if placed else Confidence.MEDIUM)

@@ -89,7 +89,7 @@ def assign(
         interp.emit(Stored(target, interp.scope, target.value, value, None, None, value_node, interp.arms, of_class))
         if interp.info is None and not interp.class_body:
             interp.program.bind_global(target.value, value)
-        elif interp.info is None and isinstance(value, Tensor):
+        elif interp.info is None and isinstance(value, (Tensor, DeviceName)):
             interp.program.bind_global(f"{interp.class_body}.{target.value}", value)
     elif type(target) is cst.Attribute:
         _assign_attribute(interp, target, value, value_node)

@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement.calls.stored_methods import stored_method
 from devlint.placement.calls.summaries import Substitution, substitute
 from devlint.placement.declarations.class_body import set_value
+from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
 from devlint.placement.declarations.known_classes import ClassKind
@@ -32,7 +33,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.class_facts import names_registered
+from devlint.placement.domain.class_facts import is_registered, names_registered
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -76,6 +77,11 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
+    if (
+        interp.scope.setting is Setting.CONSTRUCTION
+        and (first := _device_of_class_body(interp, info, name)) is not None
+    ):
+        return first
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
         later = later or stored_method(interp, owner, name) or _told_by_methods(interp, info, name)
@@ -83,6 +89,22 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
+
+
+def _device_of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> DeviceName | None:
+    """The device that the class body sets, for a constructor: methods that store another run on a finished object.
+
+    None where a constructor stores one, or names such a method (fixture `told_by_the_class_body`).
+    """
+    holder = next((one for one in info.order if set_value(one.node, name) is not None), None)
+    if holder is None:
+        return None
+    methods = [method for one in info.order for method in one.methods.values()]
+    storing = {method.name for method in methods if name in method.own.stored}
+    if any(method.name == "__init__" and storing & {*method.own.mentioned, "__init__"} for method in methods):
+        return None
+    found = (interp.program.holder(holder) or interp.program).global_value(f"{holder.qualname}.{name}")
+    return found if isinstance(found, DeviceName) else None
 
 
 def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
@@ -94,7 +116,8 @@ def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
             found = program.global_value(value.value)
             return found if isinstance(found, (ClassValue, Reference)) else NOTHING
         if isinstance(value, cst.Call):
-            return program.global_value(f"{one.qualname}.{name}")
+            found = program.global_value(f"{one.qualname}.{name}")
+            return NOTHING if isinstance(found, DeviceName) else found
     return NOTHING
 
 
@@ -123,7 +146,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # Only the class itself can move the items of a container, together or one by one.
         if names_registered(value, interp.program.facts(info)):
             return NOTHING
-        if moves_itself(info, fact.name):
+        if moves_itself(info, fact.name) or _are_registered_by_hand(info, fact.name, value):
             return NOTHING
         emptied = not value.values and begins_empty_again(info, fact.name)
         if _changes(info, fact) and not emptied and not is_only_updated(info, fact.name):
@@ -149,6 +172,11 @@ def _told_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value |
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or moves_itself(info, name):
         return None
     return stored_by_all(interp, info, name)
+
+
+def _are_registered_by_hand(info: ClassInfo, name: str, kept: Container) -> bool:
+    """``for i, w in enumerate(self.weights): setattr(self, f"w{i}", w)``: a move changes these in place."""
+    return name in registered_attributes(info) and all(map(is_registered, kept.innermost))
 
 
 def _kept_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value:

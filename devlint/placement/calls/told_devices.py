@@ -76,6 +76,10 @@ def _chooses_itself(info: FunctionInfo, name: str) -> bool:
                 return True
             case cst.BooleanOperation(left=left, operator=cst.Or()) if _is(left, name):
                 return True
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="as_tensor" | "asarray")), args=args) if any(
+                _is(argument.value, name) for argument in args
+            ):
+                return True  # told None, it leaves a tensor where it is
             case cst.IfExp(test=test) if not is_switch and any(_is(part, name) for part in descend(test)):
                 return True
             case cst.If(test=test, orelse=orelse) if not is_switch and any(_is(part, name) for part in descend(test)):

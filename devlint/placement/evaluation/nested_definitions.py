@@ -42,14 +42,14 @@ def _check_defaults(interp: Interpreter, node: cst.FunctionDef) -> None:
         if parameter.default is None:
             continue
         value = interp.evaluate(parameter.default)
-        if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
+        if "device" in parameter.name.value.lower() and isinstance(value, Constant) and isinstance(value.value, str):
             resolve_device(interp, value, parameter.default, Sink.DEFAULT)
 
 
 def _default_devices(interp: Interpreter, node: cst.FunctionDef) -> None:
     """Emit an event for each device that a default argument names."""
     for parameter in parameters_of(node):
-        if parameter.default is not None and "device" in parameter.name.value:
+        if parameter.default is not None and "device" in parameter.name.value.lower():
             value = interp.evaluate_quietly(parameter.default)
             if isinstance(value, DeviceName):
                 interp.emit(Defaulted(parameter.default, interp.scope, parameter.name.value, value))

@@ -10,7 +10,7 @@ from devlint.placement.calls import stated_types
 from devlint.placement.calls.bindings import assign, bind_loop_target, delete
 from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import NONE, NOTHING, Host
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Host, Tensor
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
@@ -157,14 +157,43 @@ def global_statement(interp: Interpreter, node: cst.Global | cst.Nonlocal) -> No
 
 def if_statement(interp: Interpreter, node: cst.If) -> None:
     condition = conditions.test(interp, node.test)
+    replaced, made = _replaced_for_its_shape(node), list[Tensor]()
+
+    def then() -> None:
+        interp.run(body_of(node.body))
+        value = interp.env.values.get(replaced) if interp.env is not None else None
+        if isinstance(value, Tensor):
+            made.append(value)
 
     def otherwise() -> None:
+        if made and isinstance(interp.state.values.get(replaced), Tensor):
+            interp.state.values[replaced] = made[0]
         if isinstance(node.orelse, cst.If):
             interp.execute(node.orelse)
         elif node.orelse is not None:
             interp.run(body_of(node.orelse.body))
 
-    branch(interp, condition, lambda: interp.run(body_of(node.body)), otherwise)
+    branch(interp, condition, then, otherwise)
+
+
+def _replaced_for_its_shape(node: cst.If) -> str:
+    """``if grid.shape != x.shape: grid = ...``: what fits was made here before, and no placeholder fits.
+
+    The name; empty where the test is another one, or the body does not assign it. Fixture `replaced_for_their_shape`.
+    """
+    match node.test:
+        case cst.Comparison(left=asked, comparisons=[cst.ComparisonTarget(operator=cst.NotEqual())]):
+            while isinstance(asked, (cst.Subscript, cst.Call)):
+                asked = asked.value if isinstance(asked, cst.Subscript) else asked.func
+        case _:
+            return ""
+    match asked:
+        case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="shape" | "size")):
+            assigned = (one for one in body_of(node.body) if type(one) is cst.Assign)
+            targets = (target.target for one in assigned for target in one.targets)
+            return name if any(type(one) is cst.Name and one.value == name for one in targets) else ""
+        case _:
+            return ""
 
 
 def for_statement(interp: Interpreter, node: cst.For) -> None:

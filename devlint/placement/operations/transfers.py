@@ -260,6 +260,8 @@ def _moved_tensor(
     if target.moves is False:
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
+    if receiver.kind is Kind.PARAMETER and receiver.device == target.device == CPU and len(call.arguments) < 2:
+        return receiver  # it is the parameter itself that comes back
     was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.trace import draft_step, provenance_of, result_brought_back, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
@@ -112,6 +112,7 @@ def _draft(event: CallersModuleCalled, operand: MismatchOperand, batch: Symbol) 
         confidence=Confidence.MEDIUM if event.scope.role is Role.LIBRARY else Confidence.LOW,
         trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
         repair=Repair(Applicability.SUGGESTION, f"bring it over: `.to(next({name}.parameters()).device)`"),
+        premise=Premise.LOADED_ON_THE_CPU,
     )
 
 
@@ -152,7 +153,8 @@ def _left_behind(draft: Draft, sibling: Moved) -> Draft:
     step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
     message = draft.message.replace(" is not moved, but", f" is not moved as `{sibling.receiver_text}` was, but")
     confidence = Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM
-    return replace(draft, message=message, confidence=confidence, trace=(*draft.trace[:-1], step, draft.trace[-1]))
+    trace = (*draft.trace[:-1], step, draft.trace[-1])
+    return replace(draft, message=message, confidence=confidence, trace=trace, premise=None)
 
 
 def _with_result(draft: Draft, step: DraftStep) -> Draft:

@@ -23,6 +23,10 @@ _Key = tuple[str, str]
 """A definition, and the key of an argument of it."""
 
 
+_CASTS = ("type", "type_as")
+"""`preds.type_as(labels)`, `(x > 0).type(p.type())`: they are written for the dtype."""
+
+
 @dataclass(slots=True)
 class MovedForOneUse:
     _moves: dict[_Key, list[Moved]] = field(default_factory=dict)
@@ -33,7 +37,7 @@ class MovedForOneUse:
         device = device_of(event.receiver)
         if not is_of_parameter(device) or event.is_field or not isinstance(event.receiver, Tensor):
             return
-        if not event.moves or event.target in (CPU, UNKNOWN, device):
+        if not event.moves or event.method in _CASTS or event.target in (CPU, UNKNOWN, device):
             return
         self._moves.setdefault(_key(event, device), []).append(event)
 

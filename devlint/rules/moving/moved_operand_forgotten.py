@@ -70,7 +70,8 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
 - A helper is handed the whole container and the device: `move_all(weights, device)`.
 - It is only used on the host: `labels.tolist()`, `len(labels)`, a CPU index.
 - Nothing of the batch is moved by hand: a trainer, an accelerator, `DataParallel` or the model's own `forward` does it,
-  or the data set's tensors lie on the device.
+  or the data set's tensors lie on the device. Where some data set of the package brings its items over, what a loader
+  hands out is told at confidence low.
 
 ## Fix safety
 

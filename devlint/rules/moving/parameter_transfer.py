@@ -86,6 +86,7 @@ from devlint.placement.domain.abstract_values import DeviceName, Kind, Module, S
 from devlint.placement.domain.lattice import Known
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.rule import Rule
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -128,6 +129,7 @@ class ParameterTransfer(Rule):
             message=f"{moved} is a plain tensor on an accelerator, so `{event.target}` is never registered: "
             "no optimizer trains it and no checkpoint holds it",
             confidence=_confidence(event),
+            severity=Severity.WARNING if event.scope.role is Role.TEST else None,
             trace=(*_steps(value), DraftStep(event.node, event.scope, "kept here, outside `parameters()`")),
             repair=_repair(step.node, self._device_parameters.get(step.scope)),
         )
@@ -175,8 +177,9 @@ def _written(argument: cst.Arg) -> str:
 
 
 def _confidence(event: Stored) -> Confidence:
-    """A class that is no Module registers nothing; there only the training is lost."""
-    return Confidence.HIGH if _in_module(event) else Confidence.MEDIUM
+    """A class that is no Module registers nothing: there only the training is lost."""
+    in_tests = event.scope.role is Role.TEST  # it runs what it builds itself, on the CPU as a rule
+    return Confidence.HIGH if _in_module(event) and not in_tests else Confidence.MEDIUM
 
 
 def _in_module(event: Stored) -> bool:

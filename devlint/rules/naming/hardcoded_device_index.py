@@ -48,7 +48,8 @@ decide.
 - What an object keeps as its device is only compared with it, `trainer.device == torch.device("cuda:0")`: low.
 - But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`,
   or a choice asks no more of it than whether it is the CPU, `"cuda:0" if device != "cpu" else "cpu"`.
-- The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
+- The first device in a function that reads `CUDA_VISIBLE_DEVICES`, or sets it: low. It is there, and may be the only
+  one.
 - A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
   the functions around it mostly do.
 - The first device where an object that may say its own does not, `getattr(runner, "device", "cuda:0")`: low.
@@ -67,7 +68,7 @@ With one visible device the line raises; or, with `cuda:1` in use, a tensor is f
 ## Known problems
 
 A script that is only ever run on its author's machine names its devices with good reason: there the confidence is
-medium.
+medium. So it is for the first device everywhere: who uses another one is not in sight.
 """
 
 from __future__ import annotations
@@ -167,6 +168,8 @@ class HardcodedDeviceIndex(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`if device.type == "cuda": device = torch.device("cuda", 0)`: the index that was given is lost."""
+        if VISIBLE in event.target:
+            self._asking.add(event.scope.qualname)  # the first of those that it says
         draft = self._devices.get(id(event.value_node))
         if draft is None:
             return ()
@@ -257,7 +260,7 @@ class HardcodedDeviceIndex(Rule):
             self._chosen.add(id(event.node))
         guarded = id(event.node) in self._chosen
         # Index 0 exists wherever there is an accelerator at all; a higher one where the count was queried.
-        if index == 0 and event.sink == Sink.DEVICE and event.scope.qualname in self._asking:
+        if index == 0 and event.sink in (Sink.DEVICE, Sink.SET_DEVICE) and event.scope.qualname in self._asking:
             return Confidence.LOW
         if guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
@@ -268,7 +271,8 @@ class HardcodedDeviceIndex(Rule):
             return Confidence.LOW
         if guarded or event.sink in (Sink.DEFAULT, Sink.FALLBACK) or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM
-        return Confidence.HIGH
+        # The first device is there wherever there is one; who uses another is not in sight.
+        return Confidence.HIGH if index > 0 else Confidence.MEDIUM
 
 
 def _of_default(device: Device, elsewhere: Confidence) -> Confidence:

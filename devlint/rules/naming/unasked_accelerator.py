@@ -55,6 +55,7 @@ def load(path: str) -> torch.nn.Module:
 - Those who call it have asked: the confidence is low, except for functions of `torch.cuda` in a definition that puts
   tensors on a device it is told, `device=self.device`, or is handed what may be anywhere, and measures in any case.
 - A condition of any kind, `if distributed:`, stands before what a definition with a choice of its own calls.
+- The function speaks to a group of processes, `dist.all_reduce(x)`, which has an accelerator each as a rule.
 - It is what a device argument gets where the caller left it out, or a default.
 - Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
 
@@ -125,6 +126,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         """The last names of what is called under a test for a device."""
         self._asking: set[Scope] = set()
         """Definitions that call a probe, whatever they do with its answer."""
+        self._of_groups: set[Scope] = set()
+        """Definitions that speak to a group of processes, each with an accelerator as a rule."""
         self._untried: dict[Scope, frozenset[int]] = {}
         """By definition: the nodes that stand in it, and not in the body of a `try` that catches something."""
 
@@ -134,6 +137,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         super().called(event)
+        if event.name.startswith("torch.distributed."):
+            self._of_groups.add(event.scope)
         if _is_tested(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
             return ()
@@ -210,7 +215,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     def _called(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         for event, kind in self._calls:
             definition = self._places.of(event.scope)
-            if refuses_the_cpu(event.name):
+            if refuses_the_cpu(event.name) or event.scope in self._of_groups:
                 continue  # it names a number of the machine's, which only a choice beside it speaks against
             if not is_contract(event.scope) and self._may_be_told(event.scope, definition, event.node):
                 yield event.node, event.scope, f"`{event.name}` raises on a machine without {kind}"

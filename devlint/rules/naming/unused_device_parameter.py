@@ -55,8 +55,8 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
 - There is nothing to do yet: abstract methods, protocols, stubs, bodies that only raise.
 - The documentation or a comment says that the parameter is ignored or deprecated.
 - A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
-- A function that makes and moves nothing itself, or only brings things to the CPU: there the confidence is low,
-  as it is in tests.
+- A function that makes and moves nothing itself, brings things to the CPU alone, or to where another argument is,
+  `torch.zeros(n, device=x.device)`: there the confidence is low, as it is in tests.
 - The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
   test of the parameter decides whether it runs.
 - What a call makes on an accelerator by default is moved afterwards, or the function looks at the device for other ends
@@ -85,10 +85,10 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Excuse, Repair
-from devlint.drafts.wording import bare_creation, code_of, quoted
+from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Self, UnknownValue
-from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.lattice import CPU, UNKNOWN, is_of_parameter
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.naming.left_to_accelerators import LeftToAccelerators
@@ -115,6 +115,7 @@ if TYPE_CHECKING:
         RequestDropped,
         Stored,
     )
+    from devlint.placement.domain.lattice import Device
     from devlint.placement.domain.scope import Scope
 
 
@@ -140,7 +141,9 @@ class UnusedDeviceParameter(Rule):
         self._ignored: list[ParameterIgnored] = []
         self._left_out: list[ParameterLeftOut] = []
         self._places: set[str] = set()
-        """Definitions that decide where a tensor is."""
+        """Definitions that put a tensor somewhere."""
+        self._decides: set[str] = set()
+        """Of those, the ones that do not just bring it to another argument."""
         self._kept: dict[tuple[str, str], Stored] = {}
         """By definition and attribute: the first device that it keeps on `self`."""
         self._clashing: set[str] = set()
@@ -211,17 +214,22 @@ class UnusedDeviceParameter(Rule):
         )
 
     def created(self, event: Created) -> Iterable[Draft]:
-        # A sibling's device decides for a bare `zeros_like` or `x.new_zeros` (fixture `decided_elsewhere`).
+        # A sibling's device decides for a bare `zeros_like` or `x.new_zeros` (fixture `decided_elsewhere_low`).
         if event.factory.default != "self" or event.named is not None:
-            self._places.update(_with_those_around(event.scope))
+            self._note_place(event.scope, device_of(event.named.value) if event.named is not None else None)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._left_to_accelerators.moved(event)
         # What is brought to the host is to be read there, by numpy or a library, wherever the caller's data are.
         if event.moves and event.target != CPU:
-            self._places.update(_with_those_around(event.scope))
+            self._note_place(event.scope, event.target)
         return ()
+
+    def _note_place(self, scope: Scope, device: Device | None) -> None:
+        self._places.update(_with_those_around(scope))
+        if not is_of_parameter(device):
+            self._decides.update(_with_those_around(scope))
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._left_to_accelerators.stored(event)
@@ -290,7 +298,7 @@ class UnusedDeviceParameter(Rule):
         return Confidence.MEDIUM if places and event.scope.role is not Role.TEST else Confidence.LOW
 
     def _confidence(self, event: ParameterIgnored) -> Confidence:
-        if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
+        if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._decides:
             return Confidence.LOW
         return Confidence.MEDIUM
 

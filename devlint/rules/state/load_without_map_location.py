@@ -50,10 +50,10 @@ def restore(net: torch.nn.Module, path: str) -> None:
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
-- The authors published the file: the function downloads it, or asks for it by the name of a model. What they saved
-  there, everybody loads. The confidence is low, and so it is where the file is of the same run: the function is called
-  `reload`, it has trained a model before (`trainer.fit(...)`), or the path's default is what the same file of code
-  saves.
+- The authors published the file: the function downloads it, writes there what it asked the web for, or asks for it by
+  the name of a model. What they saved there, everybody loads. The confidence is low, and so it is where the file is of
+  the same run: the function is called `reload`, it has trained a model before (`trainer.fit(...)`), or the path's
+  default is what the same file of code saves.
 - Another arm of the function loads the same file with `map_location`, and what decides between the two speaks of
   devices: this one is for machines that have what the file was saved from. The confidence is low.
 
@@ -97,6 +97,7 @@ from devlint.rules.state.origins_of_files import (
     holds_host_state,
     is_downloaded,
     is_downloaded_to,
+    is_in_memory,
     is_of_this_run,
     is_told_elsewhere,
     may_be_written,
@@ -268,7 +269,7 @@ class LoadWithoutMapLocation(Rule):
             whole = self._definitions.node_of(event.scope)
             told = whole is not None and source is not None and self._is_explained(whole, source)
             plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
-            plain = plain or (source is not None and self._is_own_file(event, source.node))
+            plain = plain or (source is not None and self._is_at_hand(event, source.node))
             named = _names_state(event) or (
                 whole is not None and source is not None and _default_names_state(whole, source)
             )
@@ -280,11 +281,14 @@ class LoadWithoutMapLocation(Rule):
         yield from self._downloads.drafts()
         yield from self._of_models.drafts()
 
-    def _is_own_file(self, event: Called, source: cst.CSTNode) -> bool:
-        """Whether the path begins at the file of the code itself: what lies there was published with it."""
+    def _is_at_hand(self, event: Called, source: cst.CSTNode) -> bool:
+        """Whether bytes are read that this program or one like it wrote, or the path begins at the file of the code.
+
+        What lies beside the code was published with it.
+        """
         function = self._definitions.node_of(event.scope)
-        parts = [source] if function is None else sources_of(function, source)
-        return any(map(self._names_own_file, parts))
+        parts = [source] if function is None else list(sources_of(function, source))
+        return any(map(self._names_own_file, parts)) or any(map(is_in_memory, parts))
 
     def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
         return (
@@ -336,15 +340,9 @@ def _loads(name: str) -> bool:
 
 def _confidence(event: Called) -> Confidence:
     # Tests load what they or their fixtures wrote; a Dataset loads what was prepared on the CPU.
-    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _from_memory(event) or _is_plain(event):
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _is_plain(event):
         return Confidence.LOW
     return Confidence.MEDIUM
-
-
-def _from_memory(event: Called) -> bool:
-    """Bytes at hand were written by this program, or by one like it."""
-    source = event.call.argument("f", 0)
-    return source is not None and "BytesIO(" in code_of(source.node)
 
 
 def _is_plain(event: Called) -> bool:

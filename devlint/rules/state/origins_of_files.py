@@ -93,15 +93,40 @@ def _may_be_as_given(function: cst.CSTNode, source: cst.CSTNode) -> bool:
 
 
 def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
-    """`urlretrieve(url, path)`: whether the function itself downloads to this path."""
+    """`urlretrieve(url, path)`: whether the function itself downloads to this path.
+
+    Or it writes there what it asked the web for. Other bytes may come from another run of the same program.
+    """
     import libcst as cst
 
     from devlint.placement.syntax.nodes import code_of, descend, dotted
 
     text = code_of(source)
-    calls = (part for part in descend(function) if isinstance(part, cst.Call))
-    downloads = (call for call in calls if _DOWNLOADS.search((dotted(call.func) or "").rpartition(".")[2].lower()))
-    return any(code_of(argument.value) == text for call in downloads for argument in call.args)
+    calls = [part for part in descend(function) if isinstance(part, cst.Call)]
+    of_the_web = any(_ASKS_THE_WEB.search(dotted(call.func) or "") for call in calls)
+    for call in calls:
+        name = (dotted(call.func) or "").rpartition(".")[2]
+        writes = name == "open" and any(code_of(argument.value) in _TO_WRITE for argument in call.args[1:2])
+        fills = (writes and of_the_web) or _DOWNLOADS.search(name.lower()) is not None
+        if fills and any(code_of(argument.value) == text for argument in call.args):
+            return True
+    return False
+
+
+_ASKS_THE_WEB = re.compile(r"\brequests\.(get|post|Session)$|\burlopen$|\bhttpx\.")
+
+_TO_WRITE = frozenset({'"wb"', "'wb'"})
+"""Modes of a file that is written anew."""
+
+
+def is_in_memory(source: cst.CSTNode) -> bool:
+    """`io.BytesIO(data)`: the bytes are at hand. What fills an empty one later may come from any machine."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend, dotted
+
+    calls = (part for part in descend(source) if isinstance(part, cst.Call))
+    return any((dotted(call.func) or "").rpartition(".")[2] == "BytesIO" and call.args for call in calls)
 
 
 def is_of_this_run(function: cst.CSTNode, source: cst.CSTNode, saved: Collection[str]) -> bool:

@@ -5,8 +5,9 @@
 Finds modules that store a device at construction, `self.device = device`, and later make or move tensors with it. The
 confidence is medium where such a tensor then meets the module's own parameters, its inputs or its submodules, and the
 constructor leaves the parameters where they are made, so that somebody has to move the module. It is low otherwise: for
-modules that are built on that device, that have no state or keep several devices, and for devices that a class of
-another file stores.
+modules that are built on that device, that have no state or keep several devices, for devices that a class of another
+file stores, and for those of a parameter without a default that only inputs are brought to: whoever builds the object
+has to say where it works.
 
 A device that a method reads off the module's own parameters in its first call, `if self._device is None:`, and keeps
 for all later ones is reported where it is kept.
@@ -91,7 +92,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import trace_of
-from devlint.drafts.wording import device_of, quoted
+from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import DeviceName, Module, Self
@@ -217,6 +218,8 @@ class StaleStoredDevice(Rule):
         own = fact.scope.path == event.scope.path
         stays = any(c.qualname in self._built_on for c in facts.info.order)
         sure = bool(meetings) and alone and own and not stays and _has_state(facts)
+        # Inputs that are brought there are to be where everybody says (fixture `told_by_everybody_low`).
+        sure = sure and (any(use.makes for use in uses) or not self._is_asked_of_everybody(facts.info.qualname, fact))
         used, met = (meetings[0].use.event, meetings[0].event) if meetings else (uses[0].event, None)
         trace = [DraftStep(used.node, used.scope, f"`self.{fact.name}` places a tensor here")]
         if met is not None:
@@ -224,6 +227,17 @@ class StaleStoredDevice(Rule):
         message = _message(f"self.{fact.name}", used.node, met.node if met is not None else None)
         changes = self._followed(facts.info.qualname, fact.name)
         yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace), changes)
+
+    def _is_asked_of_everybody(self, owner: str, fact: AttributeFact) -> bool:
+        """Whether it is a parameter without a default: who builds the object says where it works, and moves it."""
+        from devlint.placement.syntax.nodes import parameters_of
+
+        store, definition = self._stores.get((owner, fact.name)), self._definitions.node_of(fact.scope)
+        if store is None or store.value_node is None or definition is None:
+            return False
+        kept = code_of(store.value_node)
+        asked = (one.name.value for one in parameters_of(definition) if one.default is None)
+        return any(kept in (name, f"torch.device({name})") for name in asked)
 
     def _followed(self, owner: str, attribute: str) -> tuple[Change, ...]:
         """Each method makes its tensors on the device of its first tensor argument; empty if one of them has none."""

@@ -309,18 +309,18 @@ def _kept(container: Container, kept_devices: Collection[Device]) -> str:
     for value in container.innermost:
         if isinstance(value, Module) and value.holds_state and not _goes_with_a_device(value, kept_devices):
             return "modules"
-        if isinstance(value, Tensor) and value.kind is Kind.PARAMETER:
+        if isinstance(value, Tensor) and value.kind is Kind.PARAMETER and not _goes_with_a_device(value, kept_devices):
             return "parameters"
     return ""
 
 
-def _goes_with_a_device(module: Module, kept_devices: Collection[Device]) -> bool:
+def _goes_with_a_device(value: Module | Tensor, kept_devices: Collection[Device]) -> bool:
     """`Layer().to(self.device)`: an object that keeps its device brings its inputs there, and is not moved as a whole.
 
-    Fixture `put_where_told`.
+    Fixtures `put_where_told`, `parameters_put_where_told`.
     """
-    moved = module.provenance is not None and module.provenance.find(StepKind.MOVED) is not None
-    return moved and is_set_as_device(module.device) and module.device in kept_devices
+    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
+    return moved and is_set_as_device(value.device) and value.device in kept_devices
 
 
 def _made(container: Value) -> Iterator[DraftStep]:

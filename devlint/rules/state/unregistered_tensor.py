@@ -56,7 +56,8 @@ class Positions(nn.Module):
 
 - The tensor is moved where it is used: `self.table.to(words.device)`.
 - The class overrides `_apply` or `to` and moves it there.
-- The object is no module.
+- The object is no module. Where it is one of which a move takes nothing else along, no parameter, buffer or part, its
+  callers may well work on the CPU: a warning.
 - It is 0-dim in element-wise arithmetic, an index into `[]`, or used on the CPU only.
 - It stands beside a buffer and is only handed to other functions, which may bring it over: low. `__eq__` compares
   objects as they were built: there it is not reported.
@@ -121,7 +122,9 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.events import (
+        Begun,
         ClassCompleted,
         DeviceMismatch,
         Loaded,
@@ -159,11 +162,22 @@ class UnregisteredTensor(Rule):
         self._fitted = FittedState()
         self._built_beside: set[str] = set()
         """Classes that the file builds itself, of what is where the caller works."""
+        self._owners: dict[str, ClassInfo] = {}
+        """The classes of the file."""
+        self._moves: set[str] = set()
+        """Of these, the ones that hold what a move takes along."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        if event.owner is not None:
+            self._owners.setdefault(event.owner.qualname, event.owner)
+        return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         import libcst as cst
 
         self._fitted.stored(event)
+        if event.scope.class_name is not None and (_is_parameter(event.value) or _may_hold_state(event.value)):
+            self._moves.add(event.scope.class_name)
         if isinstance(event.value, Tensor):
             self._tensors.add(id(event.node))
             if isinstance(event.value_node, cst.Name):
@@ -176,16 +190,31 @@ class UnregisteredTensor(Rule):
             if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
                 continue
             self._claimed.add(id(step.node))
+            doubtful = self._holds_nothing_else(step.scope)
             yield Draft(
                 node=step.node,
                 scope=step.scope,
+                severity=Severity.WARNING if doubtful else None,
                 message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves, but "
                 f"{operand_and_placement(theirs)}; {failure(event, theirs)}",
-                confidence=_confidence(event, mine.value, device_of(theirs.value)),
+                confidence=min(
+                    _confidence(event, mine.value, device_of(theirs.value)),
+                    Confidence.MEDIUM if doubtful else Confidence.HIGH,
+                ),
                 trace=trace_of(event),
                 repair=self._buffer(step),
             )
             return
+
+    def _holds_nothing_else(self, scope: Scope) -> bool:
+        """Whether no move takes anything of the class along: whoever calls it has no reason to work elsewhere.
+
+        Fixture `nothing_else_moves`.
+        """
+        owner = self._owners.get(scope.class_name or "")
+        classes = owner.order if owner is not None else ()
+        known = all(one.complete and self._owners.get(one.qualname) is one for one in classes)
+        return bool(classes) and known and self._moves.isdisjoint(one.qualname for one in classes)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         """A tensor that was handed to the constructor and is kept plain: it stays with whoever handed it in."""
@@ -273,6 +302,8 @@ class UnregisteredTensor(Rule):
         """What is handed to a function of the project or of another library is computed with there. What builds an
         object, as in `Weighted(mask * w)(x)`, has the tensor where it works (fixture `handed_in`)."""
         self._on_chosen.called(event)
+        if event.scope.class_name is not None and event.name.startswith((".register_", ".add_module")):
+            self._moves.add(event.scope.class_name)
         built = event.result.info if isinstance(event.result, Module) else None
         if built is not None and event.name.split(".")[-1][:1].isupper():
             values = (argument.value for argument in event.call.arguments)
@@ -384,6 +415,13 @@ def _stays_behind(value: Tensor) -> bool:
     provenance = provenance_of(value)
     given = provenance is not None and provenance.first.kind is StepKind.GIVEN
     return value.dim is Dim.NONZERO or (given and value.dim is Dim.UNKNOWN)
+
+
+def _may_hold_state(value: Value) -> bool:
+    """A part that may have parameters, or what nobody knows, which may be one."""
+    if isinstance(value, Container):
+        return any(map(_may_hold_state, value.innermost))
+    return isinstance(value, Module) and value.holds_state is not False
 
 
 def _is_given(value: Value) -> bool:
