@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-_WORDS = ("torch", ".detach().numpy()", "def forward(self", ".load_from_checkpoint(")
-"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached, and only a
-model of Lightning is loaded from a checkpoint.
+_WORDS = (
+    "torch",
+    ".detach().numpy()",
+    ".cpu().numpy()",
+    ".cuda()",
+    "def forward(self",
+    ".load_from_checkpoint(",
+)
+"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached, or brought
+to the CPU for numpy, only it or a module is brought to CUDA, and only a model of Lightning is loaded from a checkpoint.
 
 A Module whose base and parts are the project's own need not name it either: it has a ``forward``.
 """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.symbol_keys import symbol_key
-from devlint.placement.domain.abstract_values import NONE, Module, Opaque, UnknownValue, Value
+from devlint.placement.domain.abstract_values import NONE, Module, Opaque, Tensor, UnknownValue, Value
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.class_facts import ClassFacts
+from devlint.placement.domain.class_facts import ClassFacts, kept
 from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import parameters_of
@@ -38,6 +38,7 @@ def note_handed_up(interp: Interpreter, callee: FunctionInfo, site: CallSite, bo
         given = site.argument(parameter.name.value, position)
         if given is not None and given.value != NONE and not isinstance(given.value, UnknownValue):
             interp.object_stores.handed_up[symbol_key(callee, parameter.name.value)] = given.value
+            interp.object_stores.said_at = (site.node, interp.scope)
 
 
 def take_handed_up(facts: ClassFacts, constructor: Interpreter, facts_of: Callable[[ClassInfo], ClassFacts]) -> None:
@@ -47,12 +48,16 @@ def take_handed_up(facts: ClassFacts, constructor: Interpreter, facts_of: Callab
         above = facts_of(parent).handed_up
         facts.handed_up.update((key, _put(value, own, constructor)) for key, value in above.items())
     facts.handed_up.update(own)
+    facts.said_at = constructor.object_stores.said_at
     if not facts.handed_up:
         return
     for name, fact in facts.attributes.items():
         value = _put(fact.value, facts.handed_up, constructor)
         if value is not fact.value:
+            given = facts.info.is_module and isinstance(value, Tensor)
+            value = kept(value, name, fact.node, fact.scope) if given and not _is_stored(value) else value
             facts.attributes[name] = replace(fact, value=value)
+            facts.said.add(name)
 
 
 def _put(value: Value, said: Mapping[str, Value], interp: Interpreter) -> Value:
@@ -67,7 +72,22 @@ def _put(value: Value, said: Mapping[str, Value], interp: Interpreter) -> Value:
         given = said.get(value.device.symbol.key)
         if isinstance(given, (Module, Opaque)) and given.info is None:
             return replace(value, device=given.device, provenance=given.provenance)
+    if isinstance(value, (Opaque, Tensor)) and isinstance(value.device, SameAs) and _is_as_it_came(value):
+        given = said.get(value.device.symbol.key)
+        if isinstance(given, Tensor):
+            return given
     return substitute(value, dict(said), interp, None)
+
+
+def _is_as_it_came(value: Opaque | Tensor) -> bool:
+    """Whether an attribute keeps an argument of the constructor itself, and nothing made or computed of it."""
+    return value.provenance is not None and all(
+        step.kind in (StepKind.GIVEN, StepKind.STORED) for step in value.provenance
+    )
+
+
+def _is_stored(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.provenance is not None and value.provenance.step.kind is StepKind.STORED
 
 
 def _is_narrower(one: ClassInfo, other: ClassInfo | None) -> bool:

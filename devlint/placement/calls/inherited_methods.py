@@ -15,6 +15,7 @@ from devlint.placement.domain.events import DeviceMismatch
 from devlint.placement.interpreter.interpreter import Handlers, Interpreter
 from devlint.placement.interpreter.program import Program
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.records import replace
 
 
 def mismatches_of_inherited(
@@ -29,7 +30,8 @@ def mismatches_of_inherited(
         handed = list(read_of_derived(program, method, own))
         for event in _walked(holder, method, own, handlers).events:
             if isinstance(event, DeviceMismatch) and is_about(event, handed, {}):
-                yield method, event
+                said = program.facts(info).said_at
+                yield method, event if said is None else replace(event, calls=(said, *event.calls))
 
 
 def _walked(holder: Program, method: FunctionInfo, own: Self, handlers: Handlers) -> Interpreter:

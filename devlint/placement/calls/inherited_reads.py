@@ -31,8 +31,9 @@ def read_of_derived(program: Program, method: FunctionInfo, receiver: Value | No
         return
     mentioned, known = method.own.mentioned, {one.qualname for one in owner.order}
     anew = calls_what_is_overridden(info, method)
-    for name, fact in program.facts(info).attributes.items():
-        if name in mentioned and (anew or fact.scope.class_name not in known):
+    facts = program.facts(info)
+    for name, fact in facts.attributes.items():
+        if name in mentioned and (anew or fact.scope.class_name not in known or name in facts.said):
             yield from _stored_on_cpu(fact)
 
 
@@ -51,13 +52,13 @@ def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInf
 
     So may be one of the base's where they call what the class overrides.
     """
-    attributes = program.facts(info).attributes
+    facts = program.facts(info)
     inherited = {name for base in info.order[1:] for name in base.methods}
     overrides = any(name in inherited and not name.startswith("__") for name in info.methods)
     names = {
         name
-        for name, fact in attributes.items()
-        if (overrides or fact.scope.class_name == info.qualname) and any(_stored_on_cpu(fact))
+        for name, fact in facts.attributes.items()
+        if (overrides or fact.scope.class_name == info.qualname or name in facts.said) and any(_stored_on_cpu(fact))
     }
     if not names:
         return

@@ -52,6 +52,10 @@ class ClassFacts:
     """Registers under computed names, or sets attributes with ``setattr``."""
     handed_up: dict[str, Value] = field(default_factory=dict)
     """What its constructor says to those of its bases, by the keys of their parameters' symbols."""
+    said: set[str] = field(default_factory=set)
+    """Attributes that a base stores, of what this class, or one between the two, says to its constructor."""
+    said_at: tuple[cst.CSTNode, Scope] | None = None
+    """The call in which its constructor says it."""
 
 
 def stored_by(facts: ClassFacts, above: Iterable[ClassFacts]) -> dict[str, AttributeFact]:
@@ -85,6 +89,8 @@ class ObjectStores:
     """Classes that register under computed names."""
     handed_up: dict[str, Value] = field(default_factory=dict)
     """What a constructor says to those of the bases, by the keys of their parameters' symbols."""
+    said_at: tuple[cst.CSTNode, Scope] | None = None
+    """The call in which it says it."""
 
     def add(self, other: ObjectStores) -> None:
         for info, stored in other.stored.items():
@@ -99,6 +105,7 @@ class ObjectStores:
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
         self.handed_up.update(other.handed_up)
+        self.said_at = self.said_at or other.said_at
 
 
 NAMES_OF_STATE = {

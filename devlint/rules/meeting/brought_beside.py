@@ -14,8 +14,12 @@ from devlint.rules.meeting.brought_for_numpy import root_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import HostRead, Moved
+    from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.provenance import Provenance
+    from devlint.placement.domain.scope import Scope
 
 
 @dataclass(slots=True)
@@ -33,21 +37,26 @@ class BroughtBeside:
 
         A transfer under a condition that does not decide the read as well may be for another case.
         """
-        if event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
+        return self.at(event.scope, event.arms, event.value.provenance, event.expression)
+
+    def at(
+        self, scope: Scope, arms: tuple[Decided, ...], provenance: Provenance | None, expression: cst.CSTNode | None
+    ) -> DraftStep | None:
+        """The same of a value that is needed on the CPU, by what it went through and how it is written there."""
+        if scope.setting is Setting.HOST or scope.role is Role.TEST:
             return None
-        for move in self._moves.get(event.scope.qualname, ()):
+        for move in self._moves.get(scope.qualname, ()):
             before = provenance_of(move.receiver)
-            if before is None or not set(move.arms) <= set(event.arms) or _is_another_part(event, move, before):
+            if before is None or not set(move.arms) <= set(arms):
                 continue
-            if _rests_on(event.value.provenance, before):
+            # ``frames, labels, names = batch``: what came in with one argument goes by other names, and may be no
+            # tensor.
+            came_in = before.step.kind is StepKind.GIVEN and provenance is before
+            if came_in and root_of(expression) != root_of(move.receiver_node):
+                continue
+            if _rests_on(provenance, before):
                 return DraftStep(move.node, move.scope, "it is brought to the CPU here", "cpu", passes_on=False)
         return None
-
-
-def _is_another_part(event: HostRead, move: Moved, before: Provenance) -> bool:
-    """``frames, labels, names = batch``: what came in with one argument goes by other names, and may be no tensor."""
-    came_in = before.step.kind is StepKind.GIVEN and event.value.provenance is before
-    return came_in and root_of(event.expression) != root_of(move.receiver_node)
 
 
 def _rests_on(provenance: Provenance | None, before: Provenance) -> bool:

@@ -4,8 +4,9 @@
 
 Finds accelerator tensors given to the arguments that must be on the CPU: the lengths of `pack_padded_sequence`, the
 tensor of positions of `tensor_split`, the tensors of functions without a CUDA kernel such as `torch.histogram`, and the
-others that the tables list. A call is told of that hands what it brought to a device, or what its module computed, to a
-function or a module's `forward` which gives it to such an argument as it came.
+others that the tables list. So is an argument as it came, which the same function brings to the CPU for another use. A
+call is told of that hands what it brought to a device, or what its module computed, to a function or a module's
+`forward` which gives it to such an argument as it came.
 
 ## Why is this bad
 
@@ -74,6 +75,7 @@ calls only.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
@@ -93,6 +95,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.brought_beside import BroughtBeside
 from devlint.rules.meeting.reads_in_callees import draft_at_call, draft_of
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -100,7 +103,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, ReadInCallee
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Moved, ReadInCallee
     from devlint.placement.domain.provenance import Provenance
 
 
@@ -114,12 +117,27 @@ class CpuOnlyArgument(Rule):
     def __init__(self) -> None:
         self._told: set[cst.CSTNode] = set()
         """The calls inside of callees that were told of."""
+        self._beside = BroughtBeside()
+        self._as_given: list[tuple[DeviceMismatch, Draft]] = []
+        """What is handed in as it is, which the documentation asks callers to keep on the CPU."""
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._beside.moved(event)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        """Who brings it to the CPU for another use does not have it from there."""
+        for event, draft in self._as_given:
+            value = event.offending.value
+            brought = self._beside.at(event.scope, event.arms, provenance_of(value), event.offending.node)
+            if brought is not None:
+                yield replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, brought))
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         offending = event.offending
         if event.clash.other is not None or offending.role not in event.operation.cpu_arguments:
             return
-        yield Draft(
+        draft = Draft(
             node=offending.node,
             scope=event.scope,
             message=f"{describe_operand(offending)} {_source_or_placement(offending)} but {_reason(event, offending)}; "
@@ -133,6 +151,9 @@ class CpuOnlyArgument(Rule):
                 suffixed(offending.node, ".cpu()"),
             ),
         )
+        if draft.confidence is Confidence.LOW:
+            self._as_given.append((event, draft))
+        yield draft
 
     def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
         """A call that hands over what is not on the CPU, which its callee asks of its callers."""

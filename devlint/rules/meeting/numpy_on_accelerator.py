@@ -9,7 +9,8 @@ numpy's result again, for the module's callers, or the file hands the function o
 does that keeps its tensors there. Without a sibling, `.numpy()`, or numpy's own reading of what torch or a module made,
 is a warning of a tensor that the function moved to a device by name, or that a module computed in its own method.
 `.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
-that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, and of an
+that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, of what
+methods of an object keep where another one brings what it keeps to the CPU for numpy, and of an
 argument of a public function of a library, where another function of its file brings its argument of this name to the
 CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
 that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
@@ -113,6 +114,7 @@ from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confiden
 from devlint.rules.meeting.handed_to_readers import HandedToReaders
 from devlint.rules.meeting.reads_by_numpy import (
     accelerator,
+    are_kept,
     chosen_here,
     confidence_in_tensor,
     follows_the_tensors_own_test,
@@ -211,6 +213,8 @@ class NumpyOnAccelerator(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._speaks_of_devices = self._speaks_of_devices or event.named is not None
+        if event.named is not None and isinstance(event.value, Tensor):
+            self._habit.placed(event.scope, event.value.device)
         self._device_asked.created(event)
         # The number in `torch.arange(lengths.max())` is no tensor that comes back (fixture `device_asked_of_items`).
         of_data = event.factory.default != "default_device"
@@ -298,7 +302,7 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (asked,))
                 continue
             brought = self._habit.elsewhere(event)
-            if brought is not None and is_computed(event):
+            if brought is not None and (is_computed(event) or are_kept(event, brought)):
                 yield event, _computed_there(event, brought)
             elif event.value.device == UNKNOWN and is_taken_from_a_graph(event):
                 # Unless the function brings something there, nothing in sight says that the model leaves the CPU.

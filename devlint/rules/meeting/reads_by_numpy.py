@@ -228,6 +228,15 @@ def is_computed(event: HostRead) -> bool:
     )
 
 
+def are_kept(event: HostRead, other: HostRead) -> bool:
+    """Whether both read attributes of the object: ``self.shown.numpy()`` beside ``self.seen.detach().cpu().numpy()``.
+
+    What methods keep to be shown later was computed where those of its kind were.
+    """
+    both = (event.expression, other.expression)
+    return all(node is not None and _is_read_of_self(node) for node in both)
+
+
 def is_of_its_objects_model(event: HostRead) -> bool:
     """Whether a model that the object keeps computed it: ``self.network(x).argmax(1)``."""
     value = event.value

@@ -7,7 +7,8 @@ buffers and then meet, in `forward` or what it calls, values that move with the 
 are read with what the class itself keeps, and with what it overrides. Where the tensor is only returned from `forward`,
 the finding is a warning. So it is where the constructor was handed what it computes the tensor of, with low confidence
 where it keeps the argument as it is: it stays with whoever handed it in, unless the constructor registers another of
-its arguments as a buffer. And so it is where nothing is known of what
+its arguments as a buffer; what it makes on the device of such an argument stays there too. What a derived class hands
+to the constructor of its base, which keeps it, counts as made by that. And so it is where nothing is known of what
 the tensor meets, or of where it is, but the same constructor registers another tensor as a buffer: it says that tensors
 of the class move. What the constructor makes on the module's own device stays behind too: a module is built on the CPU,
 unless its constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the
@@ -102,10 +103,12 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Called
 from devlint.placement.domain.lattice import (
     CPU,
+    UNKNOWN,
     Anchor,
     Device,
     Known,
     SameAs,
+    is_device_by_name,
     is_movable,
     is_of_module,
     is_of_parameter,
@@ -432,17 +435,20 @@ def _is_given(value: Value) -> bool:
 def _handed_in(value: Value) -> Step | None:
     """The store of a tensor that the constructor was handed, or computed of one; None for others.
 
-    An argument that is kept as it is may be a Parameter, which the store registers: what is computed of one is none.
+    What it made on the device of such a tensor is there as well. An argument that is kept as it is may be a Parameter,
+    which the store registers: what is computed of one is none.
     """
     provenance = provenance_of(value)
     if not isinstance(value, Tensor) or provenance is None or _is_parameter(value) or value.dim is Dim.ZERO:
         return None
-    stored = provenance.find(StepKind.STORED)
-    given = provenance.first
-    by_caller = is_of_parameter(value.device)
-    if stored is None or not by_caller or given.kind is not StepKind.GIVEN or stored.scope != given.scope:
+    stored, first = provenance.find(StepKind.STORED), provenance.first
+    # A constructor that is told a device puts things where the object is to work. What `forward` stores in its turn
+    # comes after its first call.
+    known = [leaf for leaf in leaves(value.device) if leaf != UNKNOWN]
+    by_caller = bool(known) and all(is_of_parameter(leaf) and not is_device_by_name(leaf) for leaf in known)
+    if stored is None or not by_caller or first.kind not in (StepKind.GIVEN, StepKind.MADE):
         return None
-    return stored if stored.scope.setting is Setting.CONSTRUCTION else None
+    return stored if stored.scope == first.scope and stored.scope.setting is Setting.CONSTRUCTION else None
 
 
 def _is_parameter(value: Value) -> bool:
