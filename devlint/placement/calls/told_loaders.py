@@ -20,11 +20,10 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     name = _gone_through(node)
     if not isinstance(name, cst.Name) or interp.info is None:
         return text
-    made = list(_bound_to(interp.info.node, name.value))
     if draws_from_a_loader(text):
+        made = _bound_to(interp.info.node, name.value)
         return next((code_of(call) for call in made if _is_told_a_device(call)), text)
-    # ``dl = DataLoader(rows)``, ``batches = iter(dl)``: what a name is bound to once is known by what makes it.
-    return _source_of_made(interp, made[0], name.value) or text if len(made) == 1 else text
+    return _made_in_sight(interp.info.node, name.value, frozenset()) or text
 
 
 def _gone_through(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -46,12 +45,22 @@ def _bound_to(definition: cst.CSTNode, name: str) -> Iterator[cst.Call]:
                 yield statement.value
 
 
-def _source_of_made(interp: Interpreter, made: cst.Call, name: str) -> str:
-    inner = _gone_through(made)
+def _made_in_sight(definition: cst.CSTNode, name: str, before: frozenset[str]) -> str:
+    """``dl = DataLoader(rows)``, ``going = iter(dl)``: the call that makes the loader, of names that are bound once."""
+    made = list(_bound_to(definition, name))
+    once = len(made) == 1 and not _is_one_of_several(definition, name)
+    inner = _gone_through(made[0]) if once else None
     if isinstance(inner, cst.Name):
-        return source_of(interp, inner) if inner is not made and inner.value != name else ""
-    is_loader = isinstance(inner, cst.Call) and (dotted(inner.func) or "").rpartition(".")[2].endswith("DataLoader")
-    return code_of(inner) if is_loader and not _is_told_a_device(inner) else ""
+        return _made_in_sight(definition, inner.value, before | {name}) if inner.value not in before else ""
+    is_loader = isinstance(inner, cst.Call) and (dotted(inner.func) or "").endswith("DataLoader")
+    return code_of(inner) if inner is not None and is_loader and not _is_told_a_device(inner) else ""
+
+
+def _is_one_of_several(definition: cst.CSTNode, name: str) -> bool:
+    """``model, dl = accelerator.prepare(model, dl)``: what it holds then may bring its batches over."""
+    targets = (part.target for part in descend(definition) if isinstance(part, cst.AssignTarget))
+    several = (target for target in targets if isinstance(target, (cst.Tuple, cst.List)))
+    return any(isinstance(one, cst.Name) and one.value == name for target in several for one in descend(target))
 
 
 def _is_told_a_device(node: cst.BaseExpression) -> bool:

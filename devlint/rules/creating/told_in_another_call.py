@@ -23,7 +23,7 @@ from devlint.placement.declarations.evidence_names import (
     names_a_module_in_use,
     names_an_environment,
 )
-from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.abstract_values import Module, Opaque, Tensor
 from devlint.placement.domain.lattice import CPU, describe, is_given, is_set_as_device
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.domain.scope import Setting
@@ -62,7 +62,7 @@ class ToldInAnotherCall:
         model = _model_of(event)
         if model is None:
             return
-        step = bare_creation(value) or _made_of_an_image(value)
+        step = bare_creation(value) or _made_of_an_image(value, event)
         made = value.device == CPU and step is not None and step.scope == scope and value.dim is not Dim.ZERO
         if made and step is not None and not _are_numbers(value, step):
             self._left.append(_Left(event, model, step))
@@ -102,9 +102,15 @@ def _model_of(event: Called) -> str | None:
     return code_of(function) if acts or names_a_module_in_use(name) else None
 
 
-def _made_of_an_image(value: Tensor) -> Step | None:
-    """The call of the transform that made it: that has no say about the device."""
-    return value.provenance.first if value.provenance is not None and is_of_an_image(value) else None
+def _made_of_an_image(value: Tensor, event: Called) -> Step | None:
+    """The call of the transform that made it: that has no say about the device.
+
+    Of a model that is moved in sight, and of one that is called itself, DEV405 tells.
+    """
+    if value.provenance is None or not is_of_an_image(value) or not computes_where_it_is(event.name.removeprefix(".")):
+        return None
+    moved = isinstance(event.receiver, (Module, Opaque)) and was_moved(event.receiver.provenance)
+    return None if moved else value.provenance.first
 
 
 def _are_numbers(value: Tensor, step: Step) -> bool:
