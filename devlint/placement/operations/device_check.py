@@ -192,7 +192,7 @@ def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound])
         operands = [b for b in bound if b in operands or is_part_left_behind(b, operands)]
     if any(map(_is_made_here, operands)):
         # Of a callable that works on tensors: beside one that was made here, what it gives is hardly a number.
-        operands = [b for b in bound if b in operands or is_of_a_callable(b.value)]
+        operands = [b for b in bound if b in operands or _is_of_another_callable(interp, b.value)]
     moved = interp.state.moved_groups
     caller_decides = [device for b in operands if isinstance(device := device_of_value(b.value), SameAs)]
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
@@ -200,6 +200,13 @@ def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound])
         return operands
     # What is combined with an item of a batch, and was itself computed from a moved one, is a tensor too.
     return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
+
+
+def _is_of_another_callable(interp: Interpreter, value: Value) -> bool:
+    """Whether a callable of unknown type gives it, and not the definition itself, of which it would say nothing."""
+    made = value.provenance if isinstance(value, Opaque) and is_of_a_callable(value) else None
+    called = made.step.name.rpartition(".")[2] if made is not None else ""
+    return made is not None and (interp.info is None or called != interp.info.name)
 
 
 def _is_made_here(bound: Bound) -> bool:
