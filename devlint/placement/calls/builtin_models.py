@@ -13,7 +13,9 @@ from devlint import semantics
 from devlint.placement.calls import stated_types
 from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.calls.bindings import item_of, iterated
+from devlint.placement.calls.told_loaders import source_of
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
     NOTHING,
@@ -28,6 +30,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Truth,
+    UnknownValue,
     Value,
     counts_devices,
 )
@@ -59,6 +62,9 @@ def _next(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
         return Host()
     source = site.positional[0].node if site.positional else None
     if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
+        return _iterated(interp, value, node)
+    if isinstance(value, UnknownValue) and source is not None and draws_from_a_loader(source_of(interp, source)):
+        # `batches = iter(loader)`, and then `next(batches)`.
         return _iterated(interp, value, node)
     return item_of(interp, value, None)
 

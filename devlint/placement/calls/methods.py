@@ -23,6 +23,7 @@ from devlint.placement.calls.module_inputs import meet_moved_model, note_callers
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.registering import REGISTERING, register, register_items, store_keywords
+from devlint.placement.calls.unmoved_batches import meet_batch_in_method
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
@@ -253,6 +254,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         method = receiver.info.method(name)
         if method is not None:
             meet_method(interp, node, method, receiver, function.value, site)
+            meet_batch_in_method(interp, node, method, receiver, site)
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
@@ -423,7 +425,19 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         return built
     if _gives_observations(function):
         return _observed(interp, node, function)
-    return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+    if name in SCIPY_ONLY:
+        return _of_matrix(interp, function)
+    return of_callable(interp, node, site) if _works_beside_the_module(interp, function, site) else NOTHING
+
+
+def _works_beside_the_module(interp: Interpreter, function: cst.Attribute, site: CallSite) -> bool:
+    """``self.raw_scale_constraint.transform(self.raw_scale)``: what a Module keeps, given a tensor of its own."""
+    owner = interp.info.owner if interp.info is not None else None
+    kept = (path_of(function.value) or "").split(".")
+    if owner is None or not owner.is_module or len(kept) != len(("self", "part")) or kept[0] != "self":
+        return False
+    given = site.positional[0].value if site.positional else NOTHING
+    return isinstance(given, Tensor) and given.kind in (Kind.PARAMETER, Kind.BUFFER) and is_of_module(given.device)
 
 
 def _base_of_library(interp: Interpreter, function: cst.Attribute) -> Module | None:

@@ -63,7 +63,9 @@ def _of_override(receiver: Self, name: str, site: CallSite) -> Argument | None:
     """The registered value by the name that the class's own ``register_parameter(name, parameter)`` gives it."""
     method = receiver.info.method(name)
     parameters = parameters_of(method.header)[2:3] if method is not None else []
-    return site.keyword(parameters[0].name.value) if parameters else None
+    if parameters:
+        return site.keyword(parameters[0].name.value)
+    return site.keyword("parameter") if name == "register_parameter" else None  # so gpytorch.Module calls it
 
 
 def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:

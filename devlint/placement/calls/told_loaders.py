@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
-from devlint.placement.syntax.nodes import code_of, descend
+from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -16,16 +17,50 @@ if TYPE_CHECKING:
 def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     """What a batch is drawn from, in the words of the source: of a name that holds such a loader, what made it."""
     text = code_of(node)
-    name = node.args[0].value if isinstance(node, cst.Call) and text.startswith("enumerate(") and node.args else node
-    if not isinstance(name, cst.Name) or interp.info is None or not draws_from_a_loader(text):
+    name = _gone_through(node)
+    if not isinstance(name, cst.Name) or interp.info is None:
         return text
-    for statement in descend(interp.info.node):
+    if draws_from_a_loader(text):
+        made = _bound_to(interp.info.node, name.value)
+        return next((code_of(call) for call in made if _is_told_a_device(call)), text)
+    return _made_in_sight(interp.info.node, name.value, frozenset()) or text
+
+
+def _gone_through(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What ``enumerate`` and the like go through."""
+    while isinstance(node, cst.Call) and node.args and (dotted(node.func) or "").rpartition(".")[2] in _GOING_THROUGH:
+        node = node.args[0].value
+    return node
+
+
+_GOING_THROUGH = frozenset({"enumerate", "tqdm", "trange", "iter", "next", "track", "cycle"})
+
+
+def _bound_to(definition: cst.CSTNode, name: str) -> Iterator[cst.Call]:
+    """The calls whose results a name is bound to in a definition."""
+    for statement in descend(definition):
         if isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Call):
             targets = (one.target for one in statement.targets)
-            binds = any(isinstance(target, cst.Name) and target.value == name.value for target in targets)
-            if binds and _is_told_a_device(statement.value):
-                return code_of(statement.value)
-    return text
+            if any(isinstance(target, cst.Name) and target.value == name for target in targets):
+                yield statement.value
+
+
+def _made_in_sight(definition: cst.CSTNode, name: str, before: frozenset[str]) -> str:
+    """``dl = DataLoader(rows)``, ``going = iter(dl)``: the call that makes the loader, of names that are bound once."""
+    made = list(_bound_to(definition, name))
+    once = len(made) == 1 and not _is_one_of_several(definition, name)
+    inner = _gone_through(made[0]) if once else None
+    if isinstance(inner, cst.Name):
+        return _made_in_sight(definition, inner.value, before | {name}) if inner.value not in before else ""
+    is_loader = isinstance(inner, cst.Call) and (dotted(inner.func) or "").endswith("DataLoader")
+    return code_of(inner) if inner is not None and is_loader and not _is_told_a_device(inner) else ""
+
+
+def _is_one_of_several(definition: cst.CSTNode, name: str) -> bool:
+    """``model, dl = accelerator.prepare(model, dl)``: what it holds then may bring its batches over."""
+    targets = (part.target for part in descend(definition) if isinstance(part, cst.AssignTarget))
+    several = (target for target in targets if isinstance(target, (cst.Tuple, cst.List)))
+    return any(isinstance(one, cst.Name) and one.value == name for target in several for one in descend(target))
 
 
 def _is_told_a_device(node: cst.BaseExpression) -> bool:

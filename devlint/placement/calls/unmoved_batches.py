@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls import handed_on
+from devlint.placement.calls.conventional_results import computes
 from devlint.placement.calls.module_inputs import brings_its_inputs, is_length, tell_apart
+from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
+from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.declarations.evidence_names import names_a_sibling
 from devlint.placement.declarations.parameter_evidence import Role
@@ -20,7 +23,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs
 from devlint.placement.domain.provenance import was_moved
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -33,13 +36,47 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
         return
     if brings_its_inputs(interp, model, site):
         return
-    own = Tensor(model.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=model.provenance)
     for left in _left_behind(interp, model, site):
-        sides = (
-            MismatchOperand("module", own, node.func),
-            MismatchOperand(left.keyword or "input", left.value, left.node),
-        )
-        tell_apart(interp, node, sides, 1, node.func)
+        _tell(interp, node, node.func, model, left)
+
+
+def meet_batch_in_method(
+    interp: Interpreter, node: cst.Call, method: FunctionInfo, model: Module, site: CallSite
+) -> None:
+    """``model.loss(batch)`` after ``model.to(d)``, of a class in sight: it computes and brings nothing over."""
+    if interp.in_cpu_world or not was_moved(model.provenance) or model.device in (CPU, UNKNOWN):
+        return
+    if not isinstance(node.func, cst.Attribute) or not computes(method.name) or _speaks_of_places(method):
+        return
+    expected = [parameter.name.value for parameter in parameters_of(method.header)[not method.is_static :]]
+    for left in _left_behind(interp, model, site):
+        position = site.arguments.index(left)
+        name = left.keyword or (expected[position] if position < len(expected) else "")
+        if name and not is_moved_on_arrival(interp.program, method, name):
+            _tell(interp, node, node.func.value, model, left)
+            return
+
+
+def _speaks_of_places(method: FunctionInfo) -> bool:
+    """Whether a method moves something, or reads a device: it may bring its arguments over where it uses them."""
+    attributes = (part.attr.value for part in descend(method.node.body) if isinstance(part, cst.Attribute))
+    names = (part.value for part in descend(method.node.body) if isinstance(part, cst.Name))
+    return any(name in _PLACES or "device" in name for name in (*attributes, *names))
+
+
+_PLACES = frozenset({"to", "cuda", "type_as", "new_tensor", "to_device"})
+
+
+def _tell(
+    interp: Interpreter, node: cst.Call, model_node: cst.BaseExpression, model: Opaque | Module, left: Argument
+) -> None:
+    own = Tensor(model.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=model.provenance)
+    assert isinstance(left.value, (Opaque, Tensor))
+    sides = (
+        MismatchOperand("module", own, model_node),
+        MismatchOperand(left.keyword or "input", left.value, left.node),
+    )
+    tell_apart(interp, node, sides, 1, model_node)
 
 
 def meet_moved_siblings(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:

@@ -153,7 +153,8 @@ _BRINGING = ("device", "cuda", "gpu", "prefetch", "prepared")
 def draws_from_a_loader(source: str) -> bool:
     """Whether what is drawn from an expression comes from a loader, which collates numbers into tensors on the CPU.
 
-    It is known by its name, for its class is seldom in sight; one that brings its batches to a device is named for it.
+    It is known by its name, or by the call that makes it where that is in sight; one that brings its batches to a
+    device is named for it.
     """
     lowered = source.lower()
     return any(word in lowered for word in ("loader", "batches")) and not any(word in lowered for word in _BRINGING)

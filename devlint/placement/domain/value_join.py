@@ -277,6 +277,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return NOTHING
     if isinstance(other, Constant) and other.value is None:
         return value
+    if isinstance(other, Container) and not other.items and other.rest is None and not other.keys:
+        # ``done = []`` before a loop binds it: what computes with it has the tensor.
+        return value
     if isinstance(other, Container) and _all_on(value.device, other):
         # One or several: an item of either is there.
         return value

@@ -57,7 +57,7 @@ from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.operations.moved_for_one_use import where_left
 from devlint.placement.state import first_rounds
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.state.reads_of_arguments import note_cpu_argument
+from devlint.placement.state.reads_of_arguments import is_of_a_callable, note_cpu_argument
 from devlint.placement.state.streams import note_use, reads_data
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, Operand, Operation, Rule, Shape
@@ -190,6 +190,9 @@ def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound])
     operands = [b for b in bound if _is_operand(interp, operation, b)]
     if any(is_part_left_behind(b, operands) for b in bound if b not in operands):
         operands = [b for b in bound if b in operands or is_part_left_behind(b, operands)]
+    if any(map(_is_made_here, operands)):
+        # Of a callable that works on tensors: beside one that was made here, what it gives is hardly a number.
+        operands = [b for b in bound if b in operands or _is_of_another_callable(interp, b.value)]
     moved = interp.state.moved_groups
     caller_decides = [device for b in operands if isinstance(device := device_of_value(b.value), SameAs)]
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
@@ -197,6 +200,21 @@ def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound])
         return operands
     # What is combined with an item of a batch, and was itself computed from a moved one, is a tensor too.
     return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
+
+
+def _is_of_another_callable(interp: Interpreter, value: Value) -> bool:
+    """Whether a callable of unknown type gives it, and not the definition itself, of which it would say nothing."""
+    made = value.provenance if isinstance(value, Opaque) and is_of_a_callable(value) else None
+    called = made.step.name.rpartition(".")[2] if made is not None else ""
+    return made is not None and (interp.info is None or called != interp.info.name)
+
+
+def _is_made_here(bound: Bound) -> bool:
+    """Whether it has dimensions and is on the CPU because a factory was not told where to make it."""
+    value = bound.value
+    made = value.provenance.step if isinstance(value, Tensor) and value.provenance is not None else None
+    on_cpu = isinstance(value, Tensor) and value.device == CPU and value.dim is Dim.NONZERO
+    return on_cpu and made is not None and made.kind is StepKind.MADE and made.bare and not made.note
 
 
 def _is_operand(interp: Interpreter, operation: Operation, bound: Bound) -> bool:

@@ -15,11 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step
-from devlint.drafts.wording import bare_creation, code_of, quoted
+from devlint.drafts.wording import bare_creation, code_of, is_of_an_image, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.declarations.evidence_names import names_a_module_in_use, names_an_environment
-from devlint.placement.domain.abstract_values import Tensor
-from devlint.placement.domain.lattice import CPU, describe, is_set_as_device
+from devlint.placement.calls.conventional_results import computes_where_it_is
+from devlint.placement.declarations.evidence_names import (
+    names_a_module,
+    names_a_module_in_use,
+    names_an_environment,
+)
+from devlint.placement.domain.abstract_values import Module, Opaque, Tensor
+from devlint.placement.domain.lattice import CPU, describe, is_given, is_set_as_device
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.semantics import Dim, DType
 from devlint.source.role import Role
@@ -56,11 +62,11 @@ class ToldInAnotherCall:
         model = _model_of(event)
         if model is None:
             return
-        step = bare_creation(value)
+        step = bare_creation(value) or _made_of_an_image(value, event)
         made = value.device == CPU and step is not None and step.scope == scope and value.dim is not Dim.ZERO
         if made and step is not None and not _are_numbers(value, step):
             self._left.append(_Left(event, model, step))
-        elif is_set_as_device(value.device):
+        elif is_set_as_device(value.device) or (is_given(value.device) and was_moved(value.provenance)):
             self._told.setdefault(_key(event, model), event)
 
     def moved(self, event: Moved) -> None:
@@ -89,8 +95,22 @@ def _model_of(event: Called) -> str | None:
     if event.receiver is None:
         return None  # a function of a module
     name, receiver = function.attr.value, code_of(function.value)
-    acts = name in _ACTS and not names_an_environment(receiver.rpartition(".")[2])
+    last = receiver.rpartition(".")[2]
+    if computes_where_it_is(name) and names_a_module(last):
+        return receiver  # `self.clip.encode_image(x)`, `self.clip.encode_text(ids)`: the parameters of one model
+    acts = name in _ACTS and not names_an_environment(last)
     return code_of(function) if acts or names_a_module_in_use(name) else None
+
+
+def _made_of_an_image(value: Tensor, event: Called) -> Step | None:
+    """The call of the transform that made it: that has no say about the device.
+
+    Of a model that is moved in sight, and of one that is called itself, DEV405 tells.
+    """
+    if value.provenance is None or not is_of_an_image(value) or not computes_where_it_is(event.name.removeprefix(".")):
+        return None
+    moved = isinstance(event.receiver, (Module, Opaque)) and was_moved(event.receiver.provenance)
+    return None if moved else value.provenance.first
 
 
 def _are_numbers(value: Tensor, step: Step) -> bool:

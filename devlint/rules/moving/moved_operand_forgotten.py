@@ -4,10 +4,11 @@
 
 Finds loops over batches that move some of a batch's tensors to the model's device and hand another one to the same
 computation as it came: the labels, a mask, the lengths. Also a model that was moved and that is called with what a
-loader hands out, as it came; and in a library a model that its caller placed, called in that way by a function or
-class that puts other things where they belong. The fields of an object are such parts as well: `graph.edge_index`
-beside `graph.x.to(device)`, where a model that was moved is called with both. So are the tensors of a dict or a list
-that a caller keeps: `weights["bias"]` beside `weights["matrix"].to(device)`.
+loader hands out, as it came, or a method of its class, `model.loss(batch)`, that computes with it and moves nothing;
+and in a library a model that its caller placed, called in that way by a function or class that puts other things where
+they belong. The fields of an object are such parts as well: `graph.edge_index` beside `graph.x.to(device)`, where a
+model that was moved is called with both. So are the tensors of a dict or a list that a caller keeps: `weights["bias"]`
+beside `weights["matrix"].to(device)`.
 
 A loss of unknown class compares whatever it is called with: `loss(model, x, y)`, `model.compute_loss(x, y)`. What a
 model makes of something unknown is where items of the batch are moved: `model(attack.perturb(x, y))`.
