@@ -10,6 +10,7 @@ import libcst as cst
 from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
+from devlint.placement.calls.own_state import brings_its_state
 from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations.evidence_conventions import (
     CALLED_BY_MODULE,
@@ -285,7 +286,7 @@ def meet_module(
 ) -> None:
     """Emit a mismatch of the module's device with an input that is certainly elsewhere."""
     own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
-    if not _placed_on_purpose(module):
+    if not _placed_on_purpose(module) or brings_its_state(interp, module):
         return
     told = module.info is not None and module.info.method("forward") is not None
     for b in bound:

@@ -286,10 +286,12 @@ class HandedOut:
     def _goes_on_there(self, step: Step) -> bool:
         """An array, or a map that is filled on the host: who asks for one works with arrays, as a rule.
 
+        So does who joins arrays with what was empty at first (fixture `collected_on_the_host`).
+
         A list of what was found there is for the tensors that it was found in (fixture `answers_from_the_host`).
         """
         made_in_size = step.factory is not None and step.factory.default == "default_device"
-        return made_in_size or id(step.node) in self._of_arrays
+        return made_in_size or id(step.node) in self._of_arrays or _starts_empty(step.node)
 
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
@@ -334,6 +336,12 @@ _HERE = Repair(Applicability.SUGGESTION, "create it on the inputs' device")
 def movable(value: Value | None) -> bool:
     """Whether the caller decides where the value is."""
     return isinstance(value, (Tensor, Opaque)) and any(isinstance(leaf, SameAs) for leaf in leaves(value.device))
+
+
+def _starts_empty(node: cst.CSTNode) -> bool:
+    """``torch.Tensor()``, ``torch.tensor([])``."""
+    given = [argument.value for argument in node.args if argument.keyword is None] if isinstance(node, cst.Call) else []
+    return isinstance(node, cst.Call) and all(isinstance(one, cst.List) and not one.elements for one in given)
 
 
 def _optimises_by_hand(owner: ClassInfo) -> bool:

@@ -138,11 +138,7 @@ def chosen_here(event: HostRead) -> Device | None:
 
     Where a caller's tensor is, the caller knows; it may always be the CPU.
     """
-    if (
-        not (event.reader == METHOD or _is_no_array(event.value))
-        or event.scope.role is Role.TEST
-        or event.scope.setting is Setting.HOST
-    ):
+    if not reads_a_tensor(event) or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
         return None
     if _is_part_of_an_input(event):
         return None
@@ -153,6 +149,11 @@ def chosen_here(event: HostRead) -> Device | None:
         if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def reads_a_tensor(event: HostRead) -> bool:
+    """Whether what is read is a tensor: `np.array(rows)` takes anything (fixture `arrays_or_lists`)."""
+    return event.reader == METHOD or _is_no_array(event.value)
 
 
 def is_moved_object(event: HostRead) -> bool:
