@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import came_of_a_callable, code_of, is_of_another_class
 from devlint.finding import Confidence
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, TOLD_A_DEVICE, names_a_loader
+from devlint.placement.declarations.evidence_conventions import (
+    CONVENTIONS,
+    MODULE_RESULT,
+    NAMED_STATE,
+    TOLD_A_DEVICE,
+    names_a_loader,
+)
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
@@ -140,7 +146,7 @@ def chosen_here(event: HostRead) -> Device | None:
     """
     if not reads_a_tensor(event) or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
         return None
-    if _is_part_of_an_input(event):
+    if _is_part_of_an_input(event) or _may_be_an_array(event):
         return None
     for leaf in leaves(event.value.device):
         if not isinstance(leaf, SameAs):
@@ -149,6 +155,19 @@ def chosen_here(event: HostRead) -> Device | None:
         if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def _may_be_an_array(event: HostRead) -> bool:
+    """What numpy takes by itself of a method for users, `model.predict(image)`, or of a function that is told a device.
+
+    They have arrays as often as tensors: what is taken for a tensor there is a guess (fixture `results_for_users`).
+    """
+    if event.reader == METHOD:
+        return False
+    if rests_on(event.value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
+        return True
+    given = (step.name for step in event.value.provenance or () if step.note == CONVENTIONS[MODULE_RESULT])
+    return any(not name.rpartition(".")[2].startswith(("forward", "encode", "embed", "get_")) for name in given)
 
 
 def reads_a_tensor(event: HostRead) -> bool:
@@ -264,6 +283,8 @@ def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
 def confidence_in_tensor(event: HostRead) -> Confidence:
     """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
     value = event.value
+    if _may_be_an_array(event):
+        return Confidence.LOW
     if rests_on(value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return Confidence.MEDIUM
     if is_of_another_class(value):
