@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import body_of, code_of, descend, names_in, semantic_children
+from devlint.placement.syntax.nodes import body_of, descend, names_in, semantic_children
 
 _BLOCKS = (cst.For, cst.While)
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -114,7 +114,8 @@ def _may_be_of_another_type(name: str, test: cst.BaseExpression) -> bool:
         case cst.BooleanOperation(left=left, right=right):
             return _may_be_of_another_type(name, left) or _may_be_of_another_type(name, right)
         case cst.Call(func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=asked)), kind]):
-            return asked == name and "ensor" not in code_of(kind.value) and "arameter" not in code_of(kind.value)
+            named = names_in(kind.value)
+            return asked == name and not any("ensor" in one or "arameter" in one for one in named)
         case _:
             return False
 

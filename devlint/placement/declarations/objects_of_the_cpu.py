@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import code_of, descend
-
-_CPU = re.compile(r"""(?:(?:torch\.)?device\(\s*)?(["'])cpu\1\s*\)?""")
+from devlint.placement.syntax.nodes import descend, dotted, string_value
 
 
 def keeps_to_the_cpu(info: ClassInfo) -> bool:
@@ -26,13 +23,24 @@ def keeps_to_the_cpu(info: ClassInfo) -> bool:
 def _keeps(info: ClassInfo) -> bool:
     building = [method for method in info.constructors if "device" in method.stores]
     told = [value for method in building for value in method.stored_expressions.get("device", ())]
-    if not told or not all(value is not None and _CPU.fullmatch(code_of(value)) for value in told):
+    if not told or not all(map(_names_the_cpu, told)):
         return False
     if any("device" in one.assigned_outside_init for one in info.order):
         return False
     if info.defines("to", "cuda"):
         return False
     return not info.is_module or any(map(_moves_there, building))
+
+
+def _names_the_cpu(value: cst.BaseExpression | None) -> bool:
+    """``"cpu"``, ``torch.device("cpu")``."""
+    match value:
+        case cst.Call(func=function, args=[cst.Arg(value=cst.SimpleString(value=text), keyword=None)]):
+            return dotted(function) in ("torch.device", "device") and string_value(text) == "cpu"
+        case cst.SimpleString(value=text):
+            return string_value(text) == "cpu"
+        case _:
+            return False
 
 
 def _moves_there(constructor: FunctionInfo) -> bool:
