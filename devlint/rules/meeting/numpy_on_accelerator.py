@@ -118,6 +118,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     chosen_here,
     confidence_in_tensor,
     follows_the_tensors_own_test,
+    is_as_a_loader_gave_it,
     is_computed,
     is_item_beside,
     is_listed_by_a_model,
@@ -319,6 +320,8 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, sure, words, steps)
         for event in self._undecided:
             scope = event.scope
+            if is_as_a_loader_gave_it(event.value) and event.handed_over is None:
+                continue
             if event.callers_on_cpu or id(event) in self._goes_later or scope.qualname in self._of_wrappers:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue

@@ -269,10 +269,10 @@ def is_of_its_objects_model(event: HostRead) -> bool:
 def is_of_a_working_function(event: HostRead) -> bool:
     """Whether `.numpy()` reads what may be on an accelerator, in a function that is not run on the host as a rule."""
     on_host = event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST
-    return event.reader == METHOD and not on_host and not _is_as_a_loader_gave_it(event.value)
+    return event.reader == METHOD and not on_host and not is_as_a_loader_gave_it(event.value)
 
 
-def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
+def is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
     """Whether it came with a batch, nobody moved it, and no model was run on it: it is on the CPU, graph or not."""
     batch = batch_of(value.device)
     if batch is None or not names_a_loader(batch.source):
