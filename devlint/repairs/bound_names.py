@@ -99,6 +99,27 @@ def is_behind_a_test(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> b
     return False
 
 
+def is_asked_for_another_type(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether ``at`` stands in an arm that is taken for what is no tensor: ``if isinstance(x, float) or len(x) == 1:``.
+
+    Of what is bound anew in the arm nothing is known (fixture `repairs_by_type`).
+    """
+    path = path_to(function, at)
+    tests = (node for node in path if isinstance(node, (cst.If, cst.IfExp)) and any(part is node.body for part in path))
+    return any(_may_be_of_another_type(name, node.test) for node in tests)
+
+
+def _may_be_of_another_type(name: str, test: cst.BaseExpression) -> bool:
+    match test:
+        case cst.BooleanOperation(left=left, right=right):
+            return _may_be_of_another_type(name, left) or _may_be_of_another_type(name, right)
+        case cst.Call(func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=asked)), kind]):
+            named = names_in(kind.value)
+            return asked == name and not any("ensor" in one or "arameter" in one for one in named)
+        case _:
+            return False
+
+
 def is_filled_in(name: str, function: cst.FunctionDef, binding: cst.CSTNode) -> bool:
     """Whether a binding stands in the arm that is taken where the name holds nothing: `if x is None: x = ...`."""
     path = path_to(function, binding)

@@ -220,6 +220,13 @@ class Definitions:
         function = self.node_of(scope)
         return function is not None and may_be_absent(name, function, at)
 
+    def may_be_another_type(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether a test of the definition lets a number, or a list, through to ``at``."""
+        from devlint.repairs.bound_names import is_asked_for_another_type
+
+        function = self.node_of(scope)
+        return function is not None and is_asked_for_another_type(name, function, at)
+
     def _can_be_read(self, target: str, scope: Scope, at: cst.CSTNode) -> bool:
         """The same of ``x.device``, ``batch["x"].device`` and ``data.x.device``; others say it some other way."""
         holder = target.removesuffix(".device")

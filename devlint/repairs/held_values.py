@@ -38,14 +38,14 @@ class HeldValues:
         """
         import libcst as cst
 
-        from devlint.repairs.bound_names import bound_in
+        from devlint.repairs.bound_names import bound_in, is_asked_for_another_type
 
         function = begun.node
         if not isinstance(function, cst.FunctionDef) or not bound_in(name, function):
             return True
         held = self._held(name, begun, function, at)
         tensors = all(_may_be_tensor(value) or (used and isinstance(value, (Opaque, UnknownValue))) for value in held)
-        return tensors and not may_be_absent(name, function, at)
+        return tensors and not (may_be_absent(name, function, at) or is_asked_for_another_type(name, function, at))
 
     def is_one_tensor(self, name: str, begun: Begun, at: cst.CSTNode) -> bool:
         """Whether a local name is known to be a tensor itself: then so is each item, on the same device."""

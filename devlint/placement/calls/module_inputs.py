@@ -10,12 +10,12 @@ import libcst as cst
 from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
+from devlint.placement.calls.own_state import brings_its_state
 from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations.evidence_conventions import (
     CALLED_BY_MODULE,
     CONVENTIONS,
     NAMED_MODULE,
-    draws_from_a_loader,
 )
 from devlint.placement.domain.abstract_values import (
     Argument,
@@ -50,6 +50,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.device_check import tell_undecided
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.given_values import is_of_a_loader
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.records import replace
@@ -198,7 +199,7 @@ def note_callers_module(
         for position, argument in enumerate(map(_where_left_out, site.arguments))
         if isinstance(argument.value, (Tensor, Opaque)) and not argument.star
         if is_accelerator(argument.value.device)
-        or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
+        or (position == 0 and (_is_made_on_cpu(argument) or is_of_a_loader(argument.value)))
     )
     encoded = (bound for argument in site.arguments if (bound := left_encoded(argument)) is not None)
     apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
@@ -259,15 +260,6 @@ def _is_made_on_cpu(argument: Argument) -> bool:
     return on_cpu and not is_length(argument)
 
 
-def _is_of_a_loader(value: Tensor | Opaque) -> bool:
-    """Whether a loader handed it out, and nothing else was done with it: another function may have moved it."""
-    batch = batch_of(value.device)
-    if batch is None or not draws_from_a_loader(batch.source):
-        return False
-    kinds = {step.kind for step in value.provenance or ()}
-    return kinds.isdisjoint({StepKind.COMPUTED, StepKind.MOVED, StepKind.RETURNED})
-
-
 def brings_its_inputs(interp: Interpreter, model: Opaque | Module, site: CallSite) -> bool:
     """Whether the ``forward`` of a model moves what it is called with itself."""
     if isinstance(model, Module) and WRAPPERS.get(model.type_name) == "scatters":
@@ -285,7 +277,7 @@ def meet_module(
 ) -> None:
     """Emit a mismatch of the module's device with an input that is certainly elsewhere."""
     own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
-    if not _placed_on_purpose(module):
+    if not _placed_on_purpose(module) or brings_its_state(interp, module):
         return
     told = module.info is not None and module.info.method("forward") is not None
     for b in bound:

@@ -21,6 +21,7 @@ from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.left_out_devices import left_out_devices
 from devlint.placement.declarations.mapping_devices import devices_that_only_map
+from devlint.placement.declarations.objects_of_the_cpu import keeps_to_the_cpu
 from devlint.placement.declarations.parameter_evidence import (
     Held,
     annotated,
@@ -98,6 +99,8 @@ def _setting(info: FunctionInfo) -> Setting:
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
+    if keeps_to_the_cpu(owner):
+        return Setting.HOST
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
         return Setting.HOST if _is_given_images(info) else Setting.FORWARD
     if name == "__call__" and owner.kind is ClassKind.PLAIN and _prepares_images(info):

@@ -54,7 +54,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
             interp.host_reads.setdefault(
                 own, replace(read, arms=interp.arms if interp.decided else read.arms, calls=calls)
             )
-        tensor = _tensor_of(value)
+        tensor = _tensor_of(value, read)
         # In its own file a tensor's read is judged where it stands; what is stated to be an array has no place there.
         apart = read.scope.path != interp.scope.path or bool(read.argument)
         judged_here = apart or read.value.device == UNKNOWN
@@ -87,10 +87,15 @@ def _is_switched_off(info: FunctionInfo, read: HostRead, handed: Substitution) -
     return any(is_left_out(arm, lambda name: handed.get(symbol_key(info, name))) for arm in read.arms)
 
 
-def _tensor_of(value: Value) -> Tensor | Opaque | None:
-    """What is handed over as a tensor: itself, or one of several."""
+def _tensor_of(value: Value, read: HostRead) -> Tensor | Opaque | None:
+    """What is handed over as a tensor: itself, or one of several.
+
+    Of a dict the callee takes its lengths by their key, beside the tensors (fixture `lengths_in_a_dict`).
+    """
     if isinstance(value, (Tensor, Opaque)):
         return value
+    if isinstance(value, Container) and value.keys is not None and read.argument:
+        return None
     if isinstance(value, Container):
         return next((item for item in value.innermost if isinstance(item, (Tensor, Opaque))), None)
     return None

@@ -85,10 +85,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     register_what_is_handed(interp, node, info, site)
     summary = interp.program.summary(info)
     if summary is None:
-        found = beside_arguments(interp, node, what_decides(info, site, bound))
-        if info is interp.info and (found == NOTHING or any(map(_is_bottom, site.arguments))):
-            # Of what is no tensor the recursion gives what the other arms do.
-            found = BOTTOM
+        # What a function gives of itself its other arms say (fixture `padded_in_turn`).
+        found = BOTTOM if info is interp.info else beside_arguments(interp, node, what_decides(info, site, bound))
         return stated_types.of_result(interp, info, site, found)
     note_call(interp, node, info, site)
     note_thrown_away(interp, node, info, site, bound)

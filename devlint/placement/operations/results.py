@@ -28,8 +28,10 @@ from devlint.placement.domain.lattice import (
     Device,
     GuardKind,
     Unknown,
+    is_of_parameter,
     leaves,
 )
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
 from devlint.placement.state.host_reads import host_read
@@ -131,6 +133,8 @@ def _placed_result(
     device = device_of_value(value)
     if operation.result is Result.OPERANDS and clash is None:
         device = _common_device(interp, bound, operands, source)
+        if _meets_what_was_brought(operands, source):
+            device = UNKNOWN
     kind = Kind.PLAIN
     if operation.in_place and isinstance(value, Tensor):
         kind = value.kind
@@ -223,6 +227,19 @@ def _common_device(interp: Interpreter, bound: Sequence[Bound], operands: Sequen
         return device
     # The other side may be an object that decides for itself.
     return UNKNOWN
+
+
+def _meets_what_was_brought(operands: Sequence[Bound], source: Bound) -> bool:
+    """``predicted.cpu() == batch.labels``: who brings one side to the CPU has the caller's other side there already.
+
+    Else the operation itself fails, and nothing after it does (fixture `compared_on_the_host`). A number that was
+    brought over goes with anything.
+    """
+    if not is_of_parameter(device_of_value(source.value)):
+        return False
+    brought = (b.value for b in operands if b is not source and isinstance(b.value, Tensor) and b.value.device == CPU)
+    steps = (value.provenance.step for value in brought if value.dim is not Dim.ZERO and value.provenance is not None)
+    return any(step.kind is StepKind.MOVED and step.device == CPU for step in steps)
 
 
 def _was_an_array(bound: Bound) -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from devlint.placement.domain.abstract_values import (
     Constant,
+    Container,
     Module,
     Opaque,
     Tensor,
@@ -28,6 +29,7 @@ from devlint.placement.domain.lattice import (
     UNKNOWN,
     Anchor,
     Decided,
+    Symbol,
 )
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Scope
@@ -180,14 +182,16 @@ class ArgumentLog:
         )
 
     def _settles(self, event: Returned, scope: Scope) -> bool:
-        """Whether all calls are in sight, and each moves the result or gives what makes it a CPU tensor."""
-        if not self._is_direct(scope.qualname, scope.is_nested):
-            return False
+        """Whether each call moves the result, or all are in sight and each gives what makes it a CPU tensor.
+
+        Who calls it from elsewhere finds the same result (fixture `moved_by_who_calls`).
+        """
         results = self._arguments.get(result_key(scope.qualname), [])
         moved = {call_of(value) for value in self._arguments.get(MOVED, [])} - {None}
-        if results and all(call_of(value) in moved for value in results):
+        if results and all(_calls_of(value) and _calls_of(value) <= moved for value in results):
             return True
-        return self._each_call(event.value, stays_on_cpu)
+        direct = self._is_direct(scope.qualname, scope.is_nested)
+        return direct and self._each_call(event.value, stays_on_cpu)
 
     def _is_filled_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with, or by."""
@@ -239,7 +243,10 @@ class ArgumentLog:
         symbols = symbols_of(value)
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
-        given = [self._arguments.get(symbol.key, []) for symbol in symbols]
+        # What a definition hands to itself is what others gave it (fixture `handed_to_itself`).
+        given = [
+            [one for one in self._arguments.get(symbol.key, []) if not _is_part_of(one, symbol)] for symbol in symbols
+        ]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
 
     def _with_receiver_as_given(self, event: Moved, scope: Scope) -> Moved:
@@ -350,6 +357,26 @@ MOVED = "moved"
 def result_key(qualname: str) -> str:
     """The key under which the results of the calls of a definition are noted."""
     return f"result:{qualname}"
+
+
+def _is_part_of(value: Value, given: Symbol) -> bool:
+    """Whether a value is where an argument of the same definition is: itself, or items of it, also in a list."""
+    items = value.innermost if isinstance(value, Container) else (value,)
+    followed = [symbols_of(item) for item in items]
+    return bool(followed) and all(
+        symbols and all(_is_the_same(symbol, given) for symbol in symbols) for symbols in followed
+    )
+
+
+def _is_the_same(symbol: Symbol, given: Symbol) -> bool:
+    drawn = symbol.anchor is Anchor.BATCH and symbol.source == given.name and owner_of(symbol) == owner_of(given)
+    return symbol.key == given.key or drawn
+
+
+def _calls_of(value: Value) -> set[int | None]:
+    """The calls that gave a value, or the items of a tuple."""
+    items = value.items if isinstance(value, Container) and value.rest is None else (value,)
+    return {call_of(item) for item in items}
 
 
 def is_private(name: str | None) -> bool:

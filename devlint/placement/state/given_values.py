@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_conventions import (
+    CALLABLE_RESULT,
+    CONVENTIONS,
+    MODULE_RESULT,
+    draws_from_a_loader,
+)
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
@@ -23,6 +28,7 @@ from devlint.placement.domain.lattice import (
     Device,
     SameAs,
     Symbol,
+    batch_of,
     is_accelerator,
     is_device_by_name,
     is_of_parameter,
@@ -75,6 +81,15 @@ def is_certainly_a_tensor(value: Value) -> bool:
 def is_a_tensor(value: Value) -> bool:
     """By whatever evidence: what reads it has a tensor's method called."""
     return isinstance(value, Tensor)
+
+
+def is_of_a_loader(value: Tensor | Opaque) -> bool:
+    """Whether a loader handed it out, and nothing else was done with it (fixture `handed_as_loaded`)."""
+    batch = batch_of(value.device)
+    if batch is None or not draws_from_a_loader(batch.source):
+        return False
+    kinds = {step.kind for step in value.provenance or ()}
+    return kinds.isdisjoint({StepKind.COMPUTED, StepKind.MOVED, StepKind.RETURNED})
 
 
 def is_placed_nowhere(value: Value) -> bool:
@@ -142,7 +157,7 @@ def stays_on_cpu(value: Value) -> bool:
         came = value.provenance if isinstance(value, Tensor) else None
         made_bare = came is not None and came.first.bare and not was_moved(came)
         places = set(leaves(value.device))
-        return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
+        return (places <= {CPU, UNKNOWN} and (CPU in places or made_bare)) or is_of_a_loader(value)
     if isinstance(value, Module):
         # Made in the caller, which has not moved it by then.
         return value.device == CPU and not value.stateless

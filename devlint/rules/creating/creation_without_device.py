@@ -121,6 +121,7 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     came_of_a_callable,
     code_of,
+    code_with,
     describe_operand,
     describe_placement,
     device_expression_of,
@@ -268,7 +269,7 @@ class CreationWithoutDevice(Rule):
                 message=_message(event, mine, theirs, step),
                 confidence=self._confidence(event, step, theirs),
                 trace=trace_of(event),
-                repair=self._repair(step, mine, theirs),
+                repair=self._repair(event, step, mine, theirs),
             )
             draft = self._left_to_defaults.at_the_call(draft, mine, theirs, event.scope)
             others = [other for other in other_creations(mine.value) if other is not step]
@@ -314,16 +315,22 @@ class CreationWithoutDevice(Rule):
         of_object = of_module and name in self._of_plain_classes | self._of_movable
         return Confidence.MEDIUM if of_object and sure is Confidence.HIGH else sure
 
-    def _repair(self, step: Step, mine: MismatchOperand, theirs: MismatchOperand) -> Repair:
+    def _repair(self, event: DeviceMismatch, step: Step, mine: MismatchOperand, theirs: MismatchOperand) -> Repair:
         if is_default(self._definitions.node_of(step.scope), step.node):
             return made_in_the_body(describe_operand(theirs))
         expression = self._definitions.for_operand(step, theirs)
         in_one_list = theirs.node is mine.node
         if in_one_list and expression is not None and expression.code == f"{code_of(theirs.node)}.device":
             return _AS_THE_OTHERS
+        if expression is None and event.scope.class_name != step.scope.class_name:
+            # What makes it knows nothing of the other operand (fixture `made_in_a_base`).
+            where = device_expression_of(theirs)
+            how = f": `{code_with(mine.node, f'.to({where})')}`" if where else ""
+            return Repair(Applicability.SUGGESTION, f"bring it over where it is used{how}")
         if expression is None or is_of_another_class(theirs.value):
             absent = self._definitions.may_be_absent(step.scope, code_of(theirs.node), step.node)
-            where = ", where that is not None" if absent else ""
+            other = self._definitions.may_be_another_type(step.scope, code_of(theirs.node), step.node)
+            where = ", where that is not None" if absent else ", where that is a tensor" if other else ""
             return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}{where}")
         return repair_creation(step, expression)
 

@@ -43,3 +43,8 @@ def stands_for_nothing(event: DeviceMismatch, step: Step) -> bool:
 def holds_nothing(value: Tensor, step: Step) -> bool:
     """``torch.tensor([])``, ``torch.empty(0, width)``: a mark for what is not there yet."""
     return is_placeholder(value) or "0" in sizes_given(step.node)
+
+
+def is_made_of_nothing(step: Step) -> bool:
+    """``torch.empty(0)``: who wants no rows of something names the other sizes, or makes zeros."""
+    return is_made_empty(step.node) and step.name.rpartition(".")[2] == "empty"

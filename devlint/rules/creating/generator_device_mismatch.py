@@ -62,6 +62,8 @@ def batches(samples: Dataset) -> DataLoader:
 - The numbers are drawn on the CPU with a generator that was made there, and moved.
 - Only the index differs: a generator of cuda:0 draws on cuda:1.
 - The generator was handed in and draws where `device=` says, or another method may have put another one in its place.
+- The generator was handed in, and the docstring asks for one of the CPU, or the definition makes one of it where it
+  is handed none: low confidence.
 - A bare generator and a bare draw agree as long as no default device is set. A library cannot know that: its
   samplers are warned about where a torch sampler draws with the generator, other draws with low confidence.
 
@@ -76,12 +78,12 @@ The draw raises.
 
 ## Known problems
 
-A generator that is an argument is not judged where `device=` is given, even where it draws on two devices. Who
-documents that it has to be one of the CPU is warned as well.
+A generator that is an argument is not judged where `device=` is given, even where it draws on two devices.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -91,10 +93,12 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, device_of, failure_condition, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_docstrings import docstring_of
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend, dotted
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -107,6 +111,7 @@ if TYPE_CHECKING:
     from devlint.drafts.changes import Change
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, MismatchOperand, Moved, Stored
+    from devlint.placement.domain.scope import Scope
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
 SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")
@@ -215,10 +220,25 @@ class GeneratorDeviceMismatch(Rule):
             severity=Severity.WARNING,
             message=f"`{step.name}` draws on the CPU with the caller's `{name}`, and what it draws goes to "
             f"{describe(event.target)}; a generator of that device raises here",
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.LOW if self._is_for_the_cpu(event.scope, name) else Confidence.MEDIUM,
             trace=(draft_step(step), DraftStep(event.node, event.scope, "moved here", describe(event.target))),
             repair=Repair(Applicability.SUGGESTION, f"draw it there: `device={target}`", changes),
         )
+
+    def _is_for_the_cpu(self, scope: Scope, name: str) -> bool:
+        """Whether a definition asks for a generator of the CPU: it says so, or makes one where it is handed none."""
+        import libcst as cst
+
+        function = self._definitions.node_of(scope)
+        said = re.split(r"\.\s|;|\n\s*\n", docstring_of(function))
+        if any(re.search(rf"\b{name}\b", sentence) and re.search(r"\bCPU\b", sentence) for sentence in said):
+            return True
+        for node in descend(function.body) if function is not None else ():
+            match node:
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=bound))], value=value) if bound == name:
+                    made = [call for call in descend(value) if isinstance(call, cst.Call)]
+                    return any((dotted(call.func) or "").endswith("Generator") and not call.args for call in made)
+        return False
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._knows_defaults = self._knows_defaults or event.name in SPEAKS_OF_DEFAULTS

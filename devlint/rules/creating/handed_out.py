@@ -26,6 +26,7 @@ from devlint.placement.syntax.device_words import is_named_for_host
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.copied_parts import is_made_for, is_of_many
+from devlint.rules.creating.empty_results import is_made_of_nothing
 from devlint.rules.creating.parts_of_results import parts_of
 from devlint.semantics import Dim, DType
 from devlint.source.role import Role
@@ -195,6 +196,9 @@ class HandedOut:
             if sized is not None:
                 self._sized.add(id(step.node))
                 beside = f" in the size of `{sized}`, not on its device,"
+            # What holds nothing stands for nothing (fixture `placeholders_handed_out`), and beside an array a function
+            # hands out what is of the host (fixture `beside_arrays_handed_out`).
+            for_host = is_made_of_nothing(step) or (from_host and any(map(_is_array, parts)))
             answered = from_host and not in_place_of_forward and sized is None and like is None
             goes_on_there = answered and self._goes_on_there(step)
             if from_host and not in_place_of_forward:
@@ -205,7 +209,7 @@ class HandedOut:
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU{beside} and returned from `{method}`; on an accelerator "
                 + (_REFUSED if gradients else "the caller gets a CPU tensor where it expects one beside its inputs"),
-                confidence=Confidence.LOW if goes_on_there else self._confidence(step, scope),
+                confidence=Confidence.LOW if goes_on_there or for_host else self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
                 repair=_HERE if goes_on_there else self._repair(step),
@@ -286,10 +290,12 @@ class HandedOut:
     def _goes_on_there(self, step: Step) -> bool:
         """An array, or a map that is filled on the host: who asks for one works with arrays, as a rule.
 
+        So does who joins arrays with what was empty at first (fixture `collected_on_the_host`).
+
         A list of what was found there is for the tensors that it was found in (fixture `answers_from_the_host`).
         """
         made_in_size = step.factory is not None and step.factory.default == "default_device"
-        return made_in_size or id(step.node) in self._of_arrays
+        return made_in_size or id(step.node) in self._of_arrays or _starts_empty(step.node)
 
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
@@ -334,6 +340,16 @@ _HERE = Repair(Applicability.SUGGESTION, "create it on the inputs' device")
 def movable(value: Value | None) -> bool:
     """Whether the caller decides where the value is."""
     return isinstance(value, (Tensor, Opaque)) and any(isinstance(leaf, SameAs) for leaf in leaves(value.device))
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value, Host) and value.numpy
+
+
+def _starts_empty(node: cst.CSTNode) -> bool:
+    """``torch.Tensor()``, ``torch.tensor([])``."""
+    given = [argument.value for argument in node.args if argument.keyword is None] if isinstance(node, cst.Call) else []
+    return isinstance(node, cst.Call) and all(isinstance(one, cst.List) and not one.elements for one in given)
 
 
 def _optimises_by_hand(owner: ClassInfo) -> bool:

@@ -92,6 +92,7 @@ from devlint.drafts.wording import (
     is_certain,
 )
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -202,7 +203,7 @@ def _confidence(event: DeviceMismatch, offending: MismatchOperand) -> Confidence
         return Confidence.HIGH
     if not any(isinstance(leaf, SameAs) for leaf in found):
         return Confidence.LOW
-    if _derived(offending) or _shares_source(event, offending):
+    if not _is_item_by_name(offending) and (_derived(offending) or _shares_source(event, offending)):
         return Confidence.MEDIUM
     # Handed in as it is: the documentation asks callers to keep it on the CPU.
     return Confidence.LOW
@@ -219,6 +220,13 @@ def _derived(offending: MismatchOperand) -> bool:
         return code_of(offending.node).endswith(")")
     as_it_is = given.name == code_of(offending.node) or _is_item(offending)
     return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
+
+
+def _is_item_by_name(offending: MismatchOperand) -> bool:
+    """``lengths = batch[1]``: an item as it came, and nothing shows that it is a tensor (fixture `lengths_by_name`)."""
+    provenance = provenance_of(offending.value)
+    as_it_came = provenance is not None and provenance.step.kind is StepKind.GIVEN
+    return as_it_came and isinstance(offending.value, Opaque) and code_of(offending.node).isidentifier()
 
 
 def _ends_on_the_host(provenance: Provenance) -> bool:

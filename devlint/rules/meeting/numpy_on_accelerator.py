@@ -118,6 +118,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     chosen_here,
     confidence_in_tensor,
     follows_the_tensors_own_test,
+    is_as_a_loader_gave_it,
     is_computed,
     is_item_beside,
     is_listed_by_a_model,
@@ -129,6 +130,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_taken_from_a_graph,
     is_tensor,
     is_tensor_beside,
+    reads_a_tensor,
 )
 from devlint.rules.meeting.reads_in_callees import draft_of
 from devlint.rules.rule import Rule
@@ -159,6 +161,8 @@ class NumpyOnAccelerator(Rule):
         """Methods of a Module that are called once it is where it works."""
         self._of_trainers: set[str] = set()
         """Those that the trainer of a library calls, which has a device whether the file speaks of one or not."""
+        self._of_wrappers: set[str] = set()
+        """Methods `numpy` of objects with a `cpu` of their own: they ask of their callers what a tensor's does."""
         self._run_there: dict[str, Called] = {}
         """By definition: a call that hands it on together with a device."""
         self._for_arrays: set[str] = set()
@@ -181,6 +185,9 @@ class NumpyOnAccelerator(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._expected_elsewhere.begun(event)
+        if event.owner is not None and event.scope.qualname.endswith(".numpy") and event.owner.defines("cpu"):
+            # `found.cpu().numpy()` is how one reads it (fixture `wrapped_tensors`).
+            self._of_wrappers.add(event.scope.qualname)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None and event.owner.is_module:
             self._of_module.add(event.scope.qualname)
@@ -313,7 +320,9 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, sure, words, steps)
         for event in self._undecided:
             scope = event.scope
-            if event.callers_on_cpu or id(event) in self._goes_later:
+            if is_as_a_loader_gave_it(event.value) and event.handed_over is None:
+                continue
+            if event.callers_on_cpu or id(event) in self._goes_later or scope.qualname in self._of_wrappers:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue
             if (call := event.handed_over) is not None and scope.setting is not Setting.HOST:
@@ -332,7 +341,7 @@ class NumpyOnAccelerator(Rule):
                 continue
             reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)
-            if back is not None:
+            if back is not None and reads_a_tensor(event):
                 step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
@@ -361,6 +370,8 @@ class NumpyOnAccelerator(Rule):
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
                 continue
+            if sibling is not None and is_moved_itself(event, sibling):
+                continue
             told_by_sibling = is_tensor(event) or (
                 sibling is not None and (is_item_beside(event, sibling) or is_tensor_beside(event, sibling))
             )
@@ -376,7 +387,7 @@ class NumpyOnAccelerator(Rule):
                 if brought is not None and is_of_a_working_function(event) and is_computed(event):
                     yield event, _computed_there(event, brought)
                     continue
-            if not told_by_sibling or (sibling is not None and is_moved_itself(event, sibling)):
+            if not told_by_sibling:
                 continue
             witness = self._expected_elsewhere.witness(event) if sibling is None else None
             if witness is not None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import came_of_a_callable, code_of, is_of_another_class
 from devlint.finding import Confidence
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, TOLD_A_DEVICE, names_a_loader
+from devlint.placement.declarations.evidence_conventions import (
+    CONVENTIONS,
+    MODULE_RESULT,
+    NAMED_STATE,
+    TOLD_A_DEVICE,
+    names_a_loader,
+)
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
@@ -138,13 +144,9 @@ def chosen_here(event: HostRead) -> Device | None:
 
     Where a caller's tensor is, the caller knows; it may always be the CPU.
     """
-    if (
-        not (event.reader == METHOD or _is_no_array(event.value))
-        or event.scope.role is Role.TEST
-        or event.scope.setting is Setting.HOST
-    ):
+    if not reads_a_tensor(event) or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
         return None
-    if _is_part_of_an_input(event):
+    if _is_part_of_an_input(event) or _may_be_an_array(event):
         return None
     for leaf in leaves(event.value.device):
         if not isinstance(leaf, SameAs):
@@ -153,6 +155,24 @@ def chosen_here(event: HostRead) -> Device | None:
         if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def _may_be_an_array(event: HostRead) -> bool:
+    """What numpy takes by itself of a method for users, `model.predict(image)`, or of a function that is told a device.
+
+    They have arrays as often as tensors: what is taken for a tensor there is a guess (fixture `results_for_users`).
+    """
+    if event.reader == METHOD:
+        return False
+    if rests_on(event.value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
+        return True
+    given = (step.name for step in event.value.provenance or () if step.note == CONVENTIONS[MODULE_RESULT])
+    return any(not name.rpartition(".")[2].startswith(("forward", "encode", "embed", "get_")) for name in given)
+
+
+def reads_a_tensor(event: HostRead) -> bool:
+    """Whether what is read is a tensor: `np.array(rows)` takes anything (fixture `arrays_or_lists`)."""
+    return event.reader == METHOD or _is_no_array(event.value)
 
 
 def is_moved_object(event: HostRead) -> bool:
@@ -249,10 +269,10 @@ def is_of_its_objects_model(event: HostRead) -> bool:
 def is_of_a_working_function(event: HostRead) -> bool:
     """Whether `.numpy()` reads what may be on an accelerator, in a function that is not run on the host as a rule."""
     on_host = event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST
-    return event.reader == METHOD and not on_host and not _is_as_a_loader_gave_it(event.value)
+    return event.reader == METHOD and not on_host and not is_as_a_loader_gave_it(event.value)
 
 
-def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
+def is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
     """Whether it came with a batch, nobody moved it, and no model was run on it: it is on the CPU, graph or not."""
     batch = batch_of(value.device)
     if batch is None or not names_a_loader(batch.source):
@@ -263,6 +283,8 @@ def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
 def confidence_in_tensor(event: HostRead) -> Confidence:
     """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
     value = event.value
+    if _may_be_an_array(event):
+        return Confidence.LOW
     if rests_on(value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return Confidence.MEDIUM
     if is_of_another_class(value):

@@ -1,0 +1,55 @@
+"""Objects that are told the CPU by the code of their own constructor, and nothing else later: they work there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.syntax.nodes import descend, dotted, string_value
+
+
+def keeps_to_the_cpu(info: ClassInfo) -> bool:
+    """Whether ``self.device = torch.device("cpu")`` is all that a class says of its device.
+
+    A Module is moved from outside all the same, unless its constructor puts its parts there by that name (fixture
+    `objects_of_the_cpu`).
+    """
+    find = partial(_keeps, info)
+    return find() if info.linkage is None else info.linkage.query(("keeps to the CPU", info), find, False)
+
+
+def _keeps(info: ClassInfo) -> bool:
+    building = [method for method in info.constructors if "device" in method.stores]
+    told = [value for method in building for value in method.stored_expressions.get("device", ())]
+    if not told or not all(map(_names_the_cpu, told)):
+        return False
+    if any("device" in one.assigned_outside_init for one in info.order):
+        return False
+    if info.defines("to", "cuda"):
+        return False
+    return not info.is_module or any(map(_moves_there, building))
+
+
+def _names_the_cpu(value: cst.BaseExpression | None) -> bool:
+    """``"cpu"``, ``torch.device("cpu")``."""
+    match value:
+        case cst.Call(func=function, args=[cst.Arg(value=cst.SimpleString(value=text), keyword=None)]):
+            return dotted(function) in ("torch.device", "device") and string_value(text) == "cpu"
+        case cst.SimpleString(value=text):
+            return string_value(text) == "cpu"
+        case _:
+            return False
+
+
+def _moves_there(constructor: FunctionInfo) -> bool:
+    """``net.to(self.device)``."""
+    for node in descend(constructor.node.body):
+        match node:
+            case cst.Call(
+                func=cst.Attribute(attr=cst.Name(value="to")),
+                args=[cst.Arg(value=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value="device")))],
+            ):
+                return True
+    return False
