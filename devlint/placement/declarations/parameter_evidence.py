@@ -389,7 +389,8 @@ def _role_of_type(text: str) -> Role | None:
             return Role.TENSORS if "Callable" not in words else Role.HOST
         return Role.TENSOR
     if words & {"ndarray", "NDArray"}:
-        return Role.NUMPY
+        # An item of a list of arrays may be replaced by anything.
+        return Role.HOST if words & _SEQUENCES else Role.NUMPY
     if words & {"Module", "ModuleList", "Sequential"}:
         return Role.MODULE
     # A bare `tuple` or `list` says nothing of what is in it.

@@ -79,6 +79,9 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     for held, absent in ((a, b), (b, a)):
         if absent == NONE and _is_there_where_read(held):
             return held
+        if isinstance(held, Host) and held.numpy and isinstance(absent, UnknownValue) and absent.bottom:
+            # `x.numpy() if torch.is_tensor(x) else x`: of a tensor an array.
+            return held
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
         # Items appended in one arm may be present after the branch; an arm without appends removes nothing.
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)

@@ -215,7 +215,7 @@ class UnusedDeviceParameter(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         # A sibling's device decides for a bare `zeros_like` or `x.new_zeros` (fixture `decided_elsewhere_low`).
-        if event.factory.default != "self" or event.named is not None:
+        if event.factory.default not in ("self", "input") or event.named is not None:
             self._note_place(event.scope, device_of(event.named.value) if event.named is not None else None)
         return ()
 
