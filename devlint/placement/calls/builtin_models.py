@@ -47,6 +47,7 @@ from devlint.placement.syntax.nodes import code_of, descend, dotted
 from devlint.records import replace
 
 if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.interpreter.interpreter import Interpreter
 
 ONE_OF_TORCH = "torch.<any>"
@@ -104,8 +105,21 @@ def _length(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _zip(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    if site.unpacks:
+        only = site.arguments[0] if len(site.arguments) == 1 else None
+        return _columns(interp, only) if only is not None and only.star == "*" else NOTHING
     items = tuple(_iterated(interp, a.value, a.node) for a in site.positional)
     return Container((), None, Container(items, None, None, "tuple"))
+
+
+def _columns(interp: Interpreter, rows: Argument) -> Value:
+    """``zip(*rows)``: a tuple of what each row has first, one of what each has second, and so on."""
+    row = _iterated(interp, rows.value, rows.node)
+    if not isinstance(row, Container) or row.keys is not None:
+        return NOTHING
+    if row.items and row.rest is None:
+        return Container(tuple(Container((), None, item, "tuple") for item in row.items))
+    return Container((), None, Container((), None, item_of(interp, row, None), "tuple"))
 
 
 def _enumerate(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

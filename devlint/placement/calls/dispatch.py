@@ -333,6 +333,9 @@ def _call_method(
         receiver = _after_a_call(interp, receiver, function.value)
     if (part := of_accessor(interp, node, receiver, name)) is not None:
         return part
+    if isinstance(receiver, Host) and name in ("to", "cuda", "cpu") and not (receiver.number or receiver.numpy):
+        # `graph.num_edges.to(device)`: what is called as sizes are is a tensor nevertheless.
+        receiver = NOTHING
     if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     if is_method_that_compares(name) and _has_no_body(receiver, name):

@@ -62,7 +62,7 @@ from devlint.placement.domain.lattice import (
     is_given,
     is_of_module,
 )
-from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.domain.provenance import Provenance, StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
@@ -263,8 +263,13 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if meets_its_inputs(name):
         meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
         note_callers_module(interp, node, receiver, function.value, site)
-    if receiver.assumed or not computes(name):
-        return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
+    if receiver.assumed:
+        return NOTHING
+    if not computes(name):
+        # `model.reparameterize(mean, scale)`, of what was brought there: the model is there as well.
+        given = of_callable(interp, node, site) if isinstance(receiver.device, SameAs) else NOTHING
+        brought = isinstance(given, Opaque) and is_given(given.device) and was_moved(given.provenance)
+        return given if brought else Opaque(receiver.device, receiver.provenance)
     note = CONVENTIONS[MODULE_RESULT]
     provenance = interp.step(
         StepKind.COMPUTED, node, receiver.device, code_of(function), receiver.provenance, note=note

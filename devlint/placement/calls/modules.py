@@ -24,7 +24,7 @@ from devlint.placement.calls.reads_of_callees import note_module_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
-from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
+from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CALLABLE_RESULT, CONVENTIONS
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -205,6 +205,8 @@ def call_module(
     place = place_of_batches(interp)
     if place is not None and device == module.device and _is_left_to_batches(interp, module, inputs):
         device, note = place, CONVENTIONS[BESIDE_BATCHES]
+    if module.info is None and isinstance(module.device, SameAs) and is_accelerator(device):
+        note = CONVENTIONS[CALLABLE_RESULT]  # It may bring back what it gives.
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
     previous = module.provenance if isinstance(device, Known) and not module.stateless else None
@@ -367,7 +369,8 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if placed:
         # A module that was passed in is on the device to which a batch was moved, or what it is called with.
         first = next(value for value in inputs if operands.device_of_value(value) == placed[0])
-        brought = is_given(placed[0]) and was_moved(operands.provenance_of(first))
+        there = is_given(placed[0]) or is_accelerator(placed[0])
+        brought = there and was_moved(operands.provenance_of(first))
         agreed = brought or placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     if module.holds_state is not True and any(isinstance(device, Unknown) for device in devices):

@@ -91,9 +91,12 @@ def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | 
     """
     index = _index_of_names(tree) if outline is None else _index_of_outline(outline)
     index.bound = frozenset(_bound_names(tree))
-    _Indexing(index, outline.definitions if outline is not None else [], read).block(tree, "", None, {})
+    indexing = _Indexing(index, outline.definitions if outline is not None else [], read)
+    indexing.block(tree, "", None, {})
     defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
     index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
+    for name in indexing.stood_in_for:
+        index.top_level.pop(name, None)
     index.class_names = tuple(name for name in (*index.top_level, *index.imports) if name[:1].isupper())
     return index
 
@@ -178,6 +181,8 @@ class _Indexing:
         self._outlined = iter(outlined)
         self._count = 0
         self._read = read
+        self.stood_in_for: set[str] = set()
+        """Names that a ``try`` of the module imports, and its handler defines where that fails."""
 
     def block(
         self,
@@ -210,9 +215,13 @@ class _Indexing:
                     self.block(statement.body, info.qualname + ".", None, visible, info)
             elif type(statement) is cst.ClassDef:
                 found = self._class(statement, prefix, visible, inside)
+                if not prefix and statement.name.value in self.stood_in_for:
+                    continue
                 visible[statement.name.value] = found
                 classes.setdefault(statement.name.value, found)
             elif type(statement) in _COMPOUND:
+                if type(statement) is cst.Try and not prefix:
+                    self.stood_in_for |= _stood_in_for(statement)
                 stack.extend(reversed(_inner_statements(statement)))
 
     def _class(
@@ -237,6 +246,27 @@ class _Indexing:
             return info.header
         self.block(node.body, info.qualname + ".", None, visible, info)
         return node
+
+
+def _stood_in_for(statement: cst.Try) -> set[str]:
+    """What the body imports and a handler of the failed import defines: the definition only stands in for it."""
+    imported = {
+        name
+        for one in _statements(statement.body)
+        if type(one) is cst.Import or type(one) is cst.ImportFrom
+        for name, _ in imported_names(one)
+    }
+    defined = {
+        one.name.value
+        for handler in statement.handlers
+        if type(handler.type) is cst.Name and handler.type.value in _FAILED_IMPORT
+        for one in _statements(handler.body)
+        if type(one) is cst.ClassDef or type(one) is cst.FunctionDef
+    }
+    return imported & defined
+
+
+_FAILED_IMPORT = frozenset({"ImportError", "ModuleNotFoundError"})
 
 
 def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:

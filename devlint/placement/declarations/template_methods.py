@@ -22,15 +22,26 @@ def _hands_inputs_to(forward: FunctionInfo, name: str) -> bool:
     if not parameters:
         return False
     me, inputs = parameters[0], set(parameters[1:])
+    declared = forward.node.params
+    several = declared.star_arg.name.value if isinstance(declared.star_arg, cst.Param) else None
+    options = declared.star_kwarg.name.value if declared.star_kwarg is not None else None
     for child in descend(forward.node.body):
         if not isinstance(child, cst.Call) or not isinstance(child.func, cst.Attribute) or not child.args:
             continue
         receiver = child.func.value
         if child.func.attr.value != name or not isinstance(receiver, cst.Name) or receiver.value != me:
             continue
-        if all(isinstance(a.value, cst.Name) and a.value.value in inputs and not a.star for a in child.args):
+        given = [a for a in child.args if not (a.star == "**" and _is_name(a.value, options))]
+        if given and all(
+            _is_name(a.value, several) if a.star else isinstance(a.value, cst.Name) and a.value.value in inputs
+            for a in given
+        ):
             return True
     return False
+
+
+def _is_name(node: cst.BaseExpression, name: str | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
 
 
 def is_abstract(method: FunctionInfo) -> bool:
