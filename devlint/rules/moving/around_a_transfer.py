@@ -85,7 +85,8 @@ def result_of_comprehension(call: cst.CSTNode, name: str, definition: cst.CSTNod
 def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode) -> bool:
     """``for x in xs: if hasattr(x, "to"): x.to(device)``, then ``return xs``: a helper for what it is given.
 
-    That an item is asked for its ``to`` says that there are others: it is data, and no list of modules.
+    That an item is asked for its ``to`` says that there are others: it is data, and no list of modules. Where tensors
+    are told apart, what is left are objects that move in place.
     """
     if not isinstance(definition, cst.FunctionDef):
         return False
@@ -93,6 +94,8 @@ def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode) -
     loop = next((node for node in reversed(path) if isinstance(node, cst.For) and _binds(node.target, name)), None)
     tests = [node.test for node in path if isinstance(node, cst.If)]
     if loop is None or not any(_asks_for_a_transfer(part, name) for test in tests for part in descend(test)):
+        return False
+    if any(_asks_for_its_type(part, name) for part in descend(loop)):
         return False
     over = loop.iter
     match over:
@@ -116,6 +119,13 @@ def _asks_for_a_transfer(node: cst.CSTNode, name: str) -> bool:
             return asked == name and attribute.strip("\"'") in ("to", "cuda")
         case _:
             return False
+
+
+def _asks_for_its_type(node: cst.CSTNode, name: str) -> bool:
+    """``isinstance(x, Tensor)``, ``torch.is_tensor(x)``, ``type(x)``."""
+    if not isinstance(node, cst.Call) or not node.args or code_of(node.args[0].value) != name:
+        return False
+    return (dotted(node.func) or "").rpartition(".")[2] in ("isinstance", "is_tensor", "type")
 
 
 def _binds(target: cst.CSTNode, name: str) -> bool:

@@ -42,9 +42,9 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
 - Nothing is known of the receiver. Nothing is reported then, but for the items that a helper asks whether they have a
-  `to` before it hands the same container back. What is unpacked from a loader's batch, or is an item of
-  it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function uses it as a
-  graph or an encoding of texts is used.
+  `to` before it hands the same container back, unless it tells tensors apart. What is unpacked from a loader's batch,
+  or is an item of it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function
+  uses it as a graph or an encoding of texts is used.
 - The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
   assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
