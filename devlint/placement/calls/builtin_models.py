@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import stated_types
-from devlint.placement.calls.attributes import names_a_plain_value
+from devlint.placement.calls import computed_names, stated_types
 from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.calls.told_loaders import source_of
-from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
@@ -24,7 +23,6 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Instance,
     Kind,
-    Module,
     Opaque,
     Reference,
     Self,
@@ -35,23 +33,17 @@ from devlint.placement.domain.abstract_values import (
     counts_devices,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import SameAs
-from devlint.placement.domain.scope import Setting
-from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, element_nodes
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import as_number
-from devlint.placement.syntax.nodes import code_of, descend, dotted
+from devlint.placement.syntax.nodes import code_of, dotted
 from devlint.records import replace
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.interpreter.interpreter import Interpreter
-
-ONE_OF_TORCH = "torch.<any>"
-"""What ``getattr(torch, name)`` gives where the name is not known."""
 
 Special = Callable[["Interpreter", cst.Call, CallSite], Value]
 
@@ -201,36 +193,6 @@ def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
     return parents[0]
 
 
-def _getattr(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``getattr(torch, window)``: one of torch's functions; ``getattr(self, f"layer{i}")``: a part of the module."""
-    owner = site.positional[0].value if site.positional else NOTHING
-    if owner == Reference("torch") and len(site.positional) == 2:
-        return Reference(ONE_OF_TORCH)
-    name = site.positional[1].value if len(site.positional) > 1 else NOTHING
-    if isinstance(name, Constant) and isinstance(name.value, str):
-        return Host() if names_a_plain_value(name.value) else NOTHING
-    return _part_of(interp, owner)
-
-
-def _part_of(interp: Interpreter, owner: Value) -> Value:
-    """What an object keeps under a computed name is where the object is."""
-    if isinstance(owner, Self) and owner.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION:
-        if any(_sets_by_name(method) for one in owner.info.order for method in one.methods.values()):
-            return NOTHING
-        return Opaque(SameAs(module_symbol(owner.info)))
-    if isinstance(owner, (Module, Opaque)) and isinstance(owner.device, SameAs):
-        return Opaque(owner.device, owner.provenance)
-    return NOTHING
-
-
-def _sets_by_name(method: FunctionInfo) -> bool:
-    """``setattr(self, "_" + stage, outputs)`` of a method: under a computed name there may be anything."""
-    if method.name == "__init__" or "setattr" not in method.names:
-        return False
-    calls = (node.func for node in descend(method.node.body) if isinstance(node, cst.Call))
-    return any(isinstance(function, cst.Name) and function.value == "setattr" for function in calls)
-
-
 def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Truth()
 
@@ -329,7 +291,7 @@ FUNCTIONS: dict[str, Special] = {
     "round": _number,
     "isinstance": truth,
     "hasattr": truth,
-    "getattr": _getattr,
+    "getattr": computed_names.get_attribute,
     "super": _super,
     "sum": _sum,
 }

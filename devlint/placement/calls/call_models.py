@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import builtin_models, library_dispatch
+from devlint.placement.calls import builtin_models, computed_names, library_dispatch
 from devlint.placement.calls import higher_order as indirect
 from devlint.placement.calls.conventional_results import is_told_a_device, of_told_device
 from devlint.placement.calls.load_places import note_load
@@ -224,7 +224,7 @@ def _is_whole_number(value: Value) -> bool:
 
 
 FUNCTIONS: dict[str, Special] = {
-    builtin_models.ONE_OF_TORCH: _one_of_torch,
+    computed_names.ONE_OF_TORCH: _one_of_torch,
     "torch.device": _device,
     "torch.cuda.is_available": _probe,
     "torch.accelerator.is_available": _probe,

@@ -12,7 +12,7 @@ from devlint.placement.domain.abstract_values import (
     Container,
     Value,
 )
-from devlint.placement.domain.events import LoopEntered, LoopLeft
+from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft
 from devlint.placement.state import conditions
 from devlint.placement.syntax.nodes import descend
 
@@ -21,13 +21,22 @@ if TYPE_CHECKING:
 
 
 def comprehension(interp: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
+    if type(node) is not cst.GeneratorExp:
+        _throw_away_with(interp, node, node.elt)
     value = _comprehend(interp, node, [node.elt])[0]
     return Container((), None, value, "list", node)
 
 
 def dict_comprehension(interp: Interpreter, node: cst.DictComp) -> Value:
+    _throw_away_with(interp, node, node.value)
     _, value = _comprehend(interp, node, [node.key, node.value])
     return Container((), (), value, "dict", node)
+
+
+def _throw_away_with(interp: Interpreter, node: cst.BaseComp, element: cst.BaseExpression) -> None:
+    """``[x.to(device) for x in xs]`` as a statement: the results are thrown away with the list."""
+    if interp.take_fate(node) == Fate.DISCARDED:
+        interp.expect(element, Fate.DISCARDED)
 
 
 def _comprehend(interp: Interpreter, node: cst.BaseComp, elements: list[cst.BaseExpression]) -> list[Value]:

@@ -43,7 +43,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import moved_for_one_use, siblings
 from devlint.placement.operations.encoded import is_encoded
-from devlint.placement.state.call_sites import MOVED
+from devlint.placement.state.call_sites import BROUGHT, MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -73,6 +73,8 @@ def transfer(
     fate = interp.take_fate(node)
     if target.moves and not interp.muted and interp.depth == 0:
         interp.program.note_argument(MOVED, receiver)
+        if target.device != CPU:
+            interp.program.note_argument(BROUGHT, receiver)
     result = _moved(interp, node, receiver, receiver_node, method, call, target)
     interp.emit(
         Moved(

@@ -60,11 +60,23 @@ class ModuleLinkage:
         """A public name that ``from module import *`` binds, as the last that does; None if none does, or too many."""
         if name.startswith("_") or len(self._index.stars) > MAX_STARS:
             return None
+        led_back: Value | None = None
         for module in reversed(self._index.stars):
             found = self._resolved(f"{module}{'' if module.endswith('.') else '.'}{name}")
-            if found is not None:
+            if isinstance(found, Reference) and self._is_of_the_project(found.name):
+                # The module imports it by way of the package that imports the module: another one defines it.
+                led_back = found
+            elif found is not None:
                 return found
-        return None
+        return led_back
+
+    def _is_of_the_project(self, qualified: str) -> bool:
+        """Whether a module of the project has the first of the names, though nothing is found under all of them."""
+        return (
+            self._others is not None
+            and self._file is not None
+            and self._others.has_module(self._file, qualified.partition(".")[0])
+        )
 
     def is_in_no_star(self, name: str) -> bool:
         """Whether the star imports are all of the project's modules, and none of them binds a public name."""

@@ -24,6 +24,9 @@ class OtherModules(Protocol):
     def look_up(self, importer: Path, name: str) -> Value | None:
         """The value of a qualified name that ``importer`` imports; None if it is not the project's."""
 
+    def has_module(self, importer: Path, name: str) -> bool:
+        """Whether a module of that name is in the project, also one that is no Python."""
+
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module of the project; None if it has none of that name."""
 

@@ -291,12 +291,15 @@ class ArgumentLog:
         return True
 
     def _is_brought_over(self, value: Value, direct: bool) -> bool:
-        """Whether all callers hand on an argument of theirs that they bring to its place themselves, later on."""
+        """Whether all callers hand on an argument of theirs that they bring to its place themselves, later on.
+
+        What they read of it on the CPU, ``data["sizes"].cpu()``, says that it is elsewhere.
+        """
         symbols = symbols_of(value)
         if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [one for symbol in symbols for one in self._arguments.get(symbol.key, [])]
-        moved = {symbol.key for one in self._arguments.get(MOVED, []) for symbol in symbols_of(one)}
+        moved = {symbol.key for one in self._arguments.get(BROUGHT, []) for symbol in symbols_of(one)}
         return bool(given) and all(is_handed_on(one) and moved.issuperset(keys_of(one)) for one in given)
 
     def _is_in_sight(self, owner: str) -> bool:
@@ -352,6 +355,9 @@ _JUDGED = frozenset(
 
 MOVED = "moved"
 """The key under which is noted what is transferred."""
+
+BROUGHT = "brought"
+"""The key under which is noted what is transferred to another place than the CPU."""
 
 
 def result_key(qualname: str) -> str:

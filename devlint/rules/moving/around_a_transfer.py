@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted
+from devlint.placement.declarations.evidence_names import names_a_module
+from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, parameters_of
 from devlint.repairs.bound_names import path_to
 
 
@@ -59,6 +60,72 @@ def item_of_loop(call: cst.CSTNode, name: str, definition: cst.CSTNode) -> str |
             return f"{container}[{key}]" if container is not None else ""
         case _:
             return ""
+
+
+def result_of_comprehension(call: cst.CSTNode, name: str, definition: cst.CSTNode) -> str | None:
+    """How the comprehension around ``call`` that binds ``name`` is kept: ``xs = [x.to(device) for x in xs]``.
+
+    Empty where what it goes over has no name; None where there is no such comprehension.
+    """
+    path = path_to(definition, call) if isinstance(definition, cst.FunctionDef) else []
+    around = next((node for node in reversed(path) if isinstance(node, cst.BaseComp)), None)
+    if around is None or not _binds(around.for_in.target, name):
+        return None
+    over = around.for_in.iter
+    match over:
+        case cst.Call(func=cst.Attribute(value=held, attr=cst.Name(value="items")), args=[]) if isinstance(
+            around, cst.DictComp
+        ):
+            over = held
+    container = dotted(over)
+    written = code_of(around)
+    return f"{container} = {written}" if container is not None and "#" not in written else ""
+
+
+def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode) -> bool:
+    """``for x in xs: if hasattr(x, "to"): x.to(device)``, then ``return xs``: a helper for what it is given.
+
+    That an item is asked for its ``to`` says that there are others: it is data, and no list of modules. Where tensors
+    are told apart, what is left are objects that move in place.
+    """
+    if not isinstance(definition, cst.FunctionDef):
+        return False
+    path = path_to(definition, call)
+    loop = next((node for node in reversed(path) if isinstance(node, cst.For) and _binds(node.target, name)), None)
+    tests = [node.test for node in path if isinstance(node, cst.If)]
+    if loop is None or not any(_asks_for_a_transfer(part, name) for test in tests for part in descend(test)):
+        return False
+    if any(_asks_for_its_type(part, name) for part in descend(loop)):
+        return False
+    over = loop.iter
+    match over:
+        case cst.Call(func=cst.Attribute(value=held, attr=cst.Name(value="items" | "values")), args=[]):
+            over = held
+        case cst.Call(func=cst.Name(value="enumerate"), args=[only]):
+            over = only.value
+    given = {parameter.name.value for parameter in parameters_of(definition)}
+    if not isinstance(over, cst.Name) or over.value not in given or names_a_module(over.value.removesuffix("s")):
+        return False
+    returned = (node.value for node in descend(definition.body) if isinstance(node, cst.Return))
+    return any(isinstance(value, cst.Name) and value.value == over.value for value in returned)
+
+
+def _asks_for_a_transfer(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Call(
+            func=cst.Name(value="hasattr"),
+            args=[cst.Arg(value=cst.Name(value=asked)), cst.Arg(value=cst.SimpleString(value=attribute))],
+        ):
+            return asked == name and attribute.strip("\"'") in ("to", "cuda")
+        case _:
+            return False
+
+
+def _asks_for_its_type(node: cst.CSTNode, name: str) -> bool:
+    """``isinstance(x, Tensor)``, ``torch.is_tensor(x)``, ``type(x)``."""
+    if not isinstance(node, cst.Call) or not node.args or code_of(node.args[0].value) != name:
+        return False
+    return (dotted(node.func) or "").rpartition(".")[2] in ("isinstance", "is_tensor", "type")
 
 
 def _binds(target: cst.CSTNode, name: str) -> bool:

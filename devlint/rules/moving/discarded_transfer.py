@@ -4,7 +4,7 @@
 
 Finds `.to(...)`, `.cuda()`, `.cpu()` and `.pin_memory()` on a tensor where nothing keeps the result: the call is a
 statement of its own, the name it is assigned to is never read, or is the variable of the loop that it stands in and is
-bound again.
+bound again. A list that a comprehension makes of the results, as a statement of its own, is no reader.
 
 ## Why is this bad
 
@@ -41,9 +41,10 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is a module: `model.cuda()` as a statement moves it.
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
-- Nothing is known of the receiver. Nothing is reported then. What is unpacked from a loader's batch, or is an item of
-  it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function uses it as a
-  graph or an encoding of texts is used.
+- Nothing is known of the receiver. Nothing is reported then, but for the items that a helper asks whether they have a
+  `to` before it hands the same container back, unless it tells tensors apart. What is unpacked from a loader's batch,
+  or is an item of it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function
+  uses it as a graph or an encoding of texts is used.
 - The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
   assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
@@ -99,7 +100,7 @@ from devlint.placement.declarations.evidence_conventions import (
     draws_from_a_loader,
 )
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, UnknownValue, Value
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
@@ -192,14 +193,19 @@ class DiscardedTransfer(Rule):
             return _STORED
         begun = self._begun.get(event.scope)
         if begun is not None and event.fate == Fate.DISCARDED and event.receiver_text.isidentifier():
-            from devlint.rules.moving.around_a_transfer import item_of_loop
+            from devlint.rules.moving.around_a_transfer import item_of_loop, result_of_comprehension
 
+            kept = result_of_comprehension(event.node, event.receiver_text, begun.node)
+            if kept is not None:
+                return Repair(Applicability.SUGGESTION, f"write `{kept}`") if kept else _STORED
             item = item_of_loop(event.node, event.receiver_text, begun.node)
             if item is not None:
                 # Assigning the loop's variable would keep nothing (fixture `items_of_loops`).
                 written = code_of(event.call.node)
                 said = item and "#" not in written
                 return Repair(Applicability.SUGGESTION, f"write `{item} = {written}`") if said else _STORED
+            if _is_handed_back(event, begun.node):
+                return _STORED
         repair = _repair(event.call.node, event.receiver_node, event.receiver_text)
         others = candidates_of(self._begun.get(event.scope), [(event.receiver_text, False)])
         if goes_to_current(event) and any(not is_part_of(event.receiver_text, other.name) for other in others):
@@ -258,7 +264,7 @@ def _confidence(event: Moved, definition: cst.CSTNode | None) -> Confidence | No
         sure is None
         and event.fate == Fate.DISCARDED
         and definition is not None
-        and is_drawn_as_a_tensor(event, definition)
+        and (is_drawn_as_a_tensor(event, definition) or _is_handed_back(event, definition))
     ):
         sure = Confidence.MEDIUM
     if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
@@ -267,6 +273,15 @@ def _confidence(event: Moved, definition: cst.CSTNode | None) -> Confidence | No
         # `x.to(*args)` may be about the dtype alone; the result is lost all the same.
         sure = min(sure, Confidence.MEDIUM)
     return Confidence.LOW if event.scope.role is Role.BENCHMARK else sure
+
+
+def _is_handed_back(event: Moved, definition: cst.CSTNode) -> bool:
+    """Whether a helper that brings over whatever items it is given hands the same container back."""
+    if not isinstance(event.receiver, (Opaque, UnknownValue)) or names_a_module(event.receiver_text):
+        return False
+    from devlint.rules.moving.around_a_transfer import is_item_handed_back
+
+    return is_item_handed_back(event.node, event.receiver_text, definition)
 
 
 def _has_a_name(event: Moved) -> bool:

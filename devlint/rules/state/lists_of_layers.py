@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Container, Module, UnknownValue, Value
-from devlint.placement.syntax.nodes import code_of, descend, names_in
+from devlint.placement.declarations.evidence_modules import LAYER_ATTRIBUTES
+from devlint.placement.domain.abstract_values import Container, Module, Opaque, UnknownValue, Value
+from devlint.placement.syntax.nodes import code_of, descend, dotted, names_in
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -43,6 +44,51 @@ def are_layers_by_name(attribute: str, held: Container, info: ClassInfo) -> bool
         and all(_may_be_layer(value) for value in held.values)
         and any(_calls_items(method.node, attribute) for method in info.methods.values() if method.name != "__init__")
     )
+
+
+def are_layers_by_use(attribute: str, held: Value, info: ClassInfo) -> bool:
+    """Whether a list that the constructor is handed, by its annotation, holds what is used as layers alone are.
+
+    A method calls its items, and what layers alone have is read of them: ``sum(part.out_features for part in parts)``.
+    """
+    given = held.provenance.first.node if isinstance(held, Opaque) and held.provenance is not None else None
+    if not isinstance(given, cst.Param) or given.annotation is None or hold_nothing_by_name(attribute):
+        return False
+    stated = given.annotation.annotation
+    root = dotted(stated.value if isinstance(stated, cst.Subscript) else stated)
+    methods = [method.node for method in info.methods.values()]
+    return (
+        root in _LISTS
+        and any(_calls_items(method.node, attribute) for method in info.methods.values() if method.name != "__init__")
+        and any(_reads_of_items(method, {f"self.{attribute}", given.name.value}) for method in methods)
+    )
+
+
+_LISTS = frozenset({"list", "List", "typing.List"})
+
+
+def _reads_of_items(method: cst.CSTNode, containers: set[str]) -> bool:
+    """``for part in parts: width += part.out_features``."""
+    for node in descend(method):
+        match node:
+            case cst.For(target=target, iter=over, body=body):
+                pass
+            case cst.ListComp(elt=body, for_in=loop) | cst.GeneratorExp(elt=body, for_in=loop):
+                target, over = loop.target, loop.iter
+            case _:
+                continue
+        if not any(isinstance(part, _NAMED) and code_of(part) in containers for part in descend(over)):
+            continue
+        names = names_in(target)
+        for part in descend(body):
+            match part:
+                case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=read)):
+                    if name in names and read in LAYER_ATTRIBUTES:
+                        return True
+    return False
+
+
+_NAMED = (cst.Name, cst.Attribute)
 
 
 def _may_be_layer(value: Value) -> bool:

@@ -4,7 +4,8 @@
 
 Finds plain containers of modules or parameters stored on `self` of a module and used in another method, where nothing
 registers them. Where a container holds what the constructor was handed as modules by its annotation, or came in as a
-list or dict of modules, or holds layers in a row of which nothing more is known, the confidence is medium.
+list or dict of modules, or as a list whose items are called and read as layers alone are, or holds layers in a row of
+which nothing more is known, the confidence is medium.
 
 ## Why is this bad
 
@@ -97,7 +98,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 from devlint.rules.state.items_of_lists import brings_items, only_counts
 from devlint.rules.state.layers_of_its_own import are_layers_of_its_own, freezes
-from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
+from devlint.rules.state.lists_of_layers import are_layers_by_name, are_layers_by_use, hold_nothing_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
 from devlint.rules.state.wrapped_parts import wraps_a_part
 
@@ -208,7 +209,11 @@ class UnregisteredModule(Rule):
         if not facts.info.is_module:
             return
         for fact in facts.attributes.values():
-            if not isinstance(fact.value, Container) or fact.registered:
+            if fact.registered:
+                continue
+            if are_layers_by_use(fact.name, fact.value, facts.info):
+                yield from _handed_in_and_used(facts.info, fact, (facts.info.qualname, fact.name) in self._moved)
+            if not isinstance(fact.value, Container):
                 continue
             readers = _readers(facts.info, fact)
             if not readers:
@@ -267,6 +272,14 @@ def _readers(info: ClassInfo, fact: AttributeFact) -> frozenset[str]:
     """The methods, but for the constructor, that do more with it than count its items (fixture `only_counted`)."""
     others = fact.loaded_in - {CONSTRUCTOR}
     return frozenset(name for name in others if not only_counts(info.method(name), fact.name))
+
+
+def _handed_in_and_used(info: ClassInfo, fact: AttributeFact, moved: bool) -> Iterator[Draft]:
+    """A list of which neither its annotation nor a call says what lies in it, where its items are used as layers."""
+    readers = _readers(info, fact)
+    brought = moved or any(brings_items(info.method(name), fact.name) for name in readers)
+    if readers and not readers >= _TELLING and not brought:
+        yield replace(_draft(info, fact, "modules", False, readers), confidence=Confidence.MEDIUM)
 
 
 def _own_attribute(node: cst.CSTNode) -> str:
