@@ -16,6 +16,7 @@ from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
 from devlint.placement.evaluation.filled_attributes import load_filled
+from devlint.placement.evaluation.placeholders import replaced_for_its_shape
 from devlint.placement.evaluation.replaced_items import settle_replaced_items
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.siblings import forget_what_is_told_a_device
@@ -157,7 +158,7 @@ def global_statement(interp: Interpreter, node: cst.Global | cst.Nonlocal) -> No
 
 def if_statement(interp: Interpreter, node: cst.If) -> None:
     condition = conditions.test(interp, node.test)
-    replaced, made = _replaced_for_its_shape(node), list[Tensor]()
+    replaced, made = replaced_for_its_shape(node), list[Tensor]()
 
     def then() -> None:
         interp.run(body_of(node.body))
@@ -166,6 +167,7 @@ def if_statement(interp: Interpreter, node: cst.If) -> None:
             made.append(value)
 
     def otherwise() -> None:
+        # What fits is what the body has put there an earlier time.
         if made and isinstance(interp.state.values.get(replaced), Tensor):
             interp.state.values[replaced] = made[0]
         if isinstance(node.orelse, cst.If):
@@ -174,26 +176,6 @@ def if_statement(interp: Interpreter, node: cst.If) -> None:
             interp.run(body_of(node.orelse.body))
 
     branch(interp, condition, then, otherwise)
-
-
-def _replaced_for_its_shape(node: cst.If) -> str:
-    """``if grid.shape != x.shape: grid = ...``: what fits was made here before, and no placeholder fits.
-
-    The name; empty where the test is another one, or the body does not assign it. Fixture `replaced_for_their_shape`.
-    """
-    match node.test:
-        case cst.Comparison(left=asked, comparisons=[cst.ComparisonTarget(operator=cst.NotEqual())]):
-            while isinstance(asked, (cst.Subscript, cst.Call)):
-                asked = asked.value if isinstance(asked, cst.Subscript) else asked.func
-        case _:
-            return ""
-    match asked:
-        case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="shape" | "size")):
-            assigned = (one for one in body_of(node.body) if type(one) is cst.Assign)
-            targets = (target.target for one in assigned for target in one.targets)
-            return name if any(type(one) is cst.Name and one.value == name for one in targets) else ""
-        case _:
-            return ""
 
 
 def for_statement(interp: Interpreter, node: cst.For) -> None:
