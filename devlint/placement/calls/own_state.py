@@ -40,7 +40,8 @@ def brings_its_state(interp: Interpreter, module: Module) -> bool:
 def _is_always_brought(info: ClassInfo, names: frozenset[str]) -> bool:
     building = info.constructors
     methods = [method for one in info.order for method in one.methods.values() if method not in building]
-    return all(_brings(method, names) for method in methods)
+    # The body of a method that does not mention them is not read: nothing depends on it then.
+    return all(_brings(method, names) for method in methods if not names.isdisjoint(method.own.mentioned))
 
 
 def _brings(method: FunctionInfo, names: frozenset[str]) -> bool:

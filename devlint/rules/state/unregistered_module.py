@@ -330,10 +330,12 @@ def _kept(container: Container, kept_devices: Collection[Device]) -> str:
 def _goes_with_a_device(value: Module | Tensor, kept_devices: Collection[Device]) -> bool:
     """`Layer().to(self.device)`: an object that keeps its device brings its inputs there, and is not moved as a whole.
 
-    Fixtures `put_where_told`, `parameters_put_where_told`.
+    So it is with what is made there, `torch.empty(n, device=self.device)`. Fixtures `put_where_told`,
+    `parameters_put_where_told`.
     """
-    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
-    return moved and is_set_as_device(value.device) and value.device in kept_devices
+    steps = value.provenance or ()
+    put = any(step.kind is StepKind.MOVED or (step.factory is not None and not step.bare) for step in steps)
+    return put and is_set_as_device(value.device) and value.device in kept_devices
 
 
 def _made(container: Value) -> Iterator[DraftStep]:
