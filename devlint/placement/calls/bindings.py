@@ -196,13 +196,13 @@ def _assign_item(
         interp.state.values[base] = replace(owner, device=device_of_value(value), provenance=provenance_of(value))
     if isinstance(owner, Container):
         note_filled(interp, target.value, value, target)
-    if base is not None and isinstance(owner, Container):
-        changed = _with_item(owner, key, value)
-        change_in_others(interp, base, owner, changed)
-        if path is None:
-            interp.state.store(base, changed)
-        else:
-            interp.state.values[base] = changed
+        if base is not None:
+            changed = _with_item(owner, key, value)
+            change_in_others(interp, base, owner, changed)
+            if path is None:
+                interp.state.store(base, changed)
+            else:
+                interp.state.values[base] = changed
     if path is not None and not isinstance(owner, Tensor):
         interp.state.store(path, value)
 

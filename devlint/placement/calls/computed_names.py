@@ -25,7 +25,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import descend, string_value
+from devlint.placement.syntax.nodes import descend, is_name, string_value
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -142,9 +142,5 @@ def _only_binding(interp: Interpreter, name: str) -> cst.BaseExpression | None:
     if interp.info is None:
         return None
     nodes = (node for node in descend(interp.info.node.body) if isinstance(node, cst.Assign))
-    bound = [node.value for node in nodes for one in node.targets if _is_name(one.target, name)]
+    bound = [node.value for node in nodes for one in node.targets if is_name(one.target, name)]
     return bound[0] if len(bound) == 1 else None
-
-
-def _is_name(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name

@@ -47,7 +47,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.operations.operands import device_of_value, moved_beside, provenance_of
-from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.placement.syntax.nodes import code_of, dotted, is_name
 from devlint.semantics import Dim, DType
 
 if TYPE_CHECKING:
@@ -175,13 +175,9 @@ def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:
     """``function(self, *args, **kwargs)`` in a wrapper: it knows nothing of what it hands on."""
     header = interp.info.header if interp.info is not None else None
     own = header.params.star_arg if header is not None else None
-    if not isinstance(own, cst.Param) or not any(_is_named(a.node, own.name.value) for a in site.arguments if a.star):
+    if not isinstance(own, cst.Param) or not any(is_name(a.node, own.name.value) for a in site.arguments if a.star):
         return False
-    return all(a.star or _is_named(a.node, "self") for a in site.arguments)
-
-
-def _is_named(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+    return all(a.star or is_name(a.node, "self") for a in site.arguments)
 
 
 def _parts(value: Value | None) -> tuple[Value | None, ...]:

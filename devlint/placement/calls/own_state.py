@@ -33,11 +33,10 @@ def brings_its_state(interp: Interpreter, module: Module) -> bool:
     held = {name: fact.value for name, fact in program.facts(info).attributes.items() if is_registered(fact.value)}
     if not held or not all(isinstance(value, Tensor) for value in held.values()) or not info.complete:
         return False
-    find = partial(_is_always_brought, info, frozenset(held))
-    return find() if info.linkage is None else info.linkage.query(("brings its state", info), find, False)
+    return info.memoised("brings its state", partial(_is_always_brought, frozenset(held)), False)
 
 
-def _is_always_brought(info: ClassInfo, names: frozenset[str]) -> bool:
+def _is_always_brought(names: frozenset[str], info: ClassInfo) -> bool:
     building = info.constructors
     methods = [method for one in info.order for method in one.methods.values() if method not in building]
     # The body of a method that does not mention them is not read: nothing depends on it then.

@@ -14,7 +14,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceTold
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, is_name, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -72,17 +72,19 @@ def _chooses_itself(info: FunctionInfo, name: str) -> bool:
     is_switch = name in SWITCHES  # both of its arms are what it is for
     for child in inner_nodes(info.node.body):
         match child:
-            case cst.Assign(targets=targets) if any(_is(target.target, name) for target in targets):
+            case cst.Assign(targets=targets) if any(is_name(target.target, name) for target in targets):
                 return True
-            case cst.BooleanOperation(left=left, operator=cst.Or()) if _is(left, name):
+            case cst.BooleanOperation(left=left, operator=cst.Or()) if is_name(left, name):
                 return True
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="as_tensor" | "asarray")), args=args) if any(
-                _is(argument.value, name) for argument in args
+                is_name(argument.value, name) for argument in args
             ):
                 return True  # told None, it leaves a tensor where it is
-            case cst.IfExp(test=test) if not is_switch and any(_is(part, name) for part in descend(test)):
+            case cst.IfExp(test=test) if not is_switch and any(is_name(part, name) for part in descend(test)):
                 return True
-            case cst.If(test=test, orelse=orelse) if not is_switch and any(_is(part, name) for part in descend(test)):
+            case cst.If(test=test, orelse=orelse) if not is_switch and any(
+                is_name(part, name) for part in descend(test)
+            ):
                 if orelse is not None or not _is_truth_or_presence(test, name):
                     return True
     return False
@@ -92,10 +94,6 @@ def _is_truth_or_presence(test: cst.BaseExpression, name: str) -> bool:
     """``if use_cuda:``, ``if device is not None:``."""
     match test:
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.IsNot())]):
-            return _is(left, name)
+            return is_name(left, name)
         case _:
-            return _is(test, name)
-
-
-def _is(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+            return is_name(test, name)

@@ -321,7 +321,7 @@ class ClassInfo:
     @property
     def construction(self) -> tuple[FunctionInfo, ...]:
         """Methods that are parts of ``__init__``, its own or a base's: nothing but it and they call them."""
-        return self._memoised("construction", _construction, ())
+        return self.memoised("construction", _construction, ())
 
     @property
     def constructors(self) -> tuple[FunctionInfo, ...]:
@@ -331,12 +331,12 @@ class ClassInfo:
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
-        return self._memoised("builders", _builders, ())
+        return self.memoised("builders", _builders, ())
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:
         """The attributes that methods outside of the constructor assign, and these methods in source order."""
-        return self._memoised("assigned outside init", _assigned_outside_init, {})
+        return self.memoised("assigned outside init", _assigned_outside_init, {})
 
     def storing_later(self, name: str) -> list[tuple[ClassInfo, FunctionInfo]]:
         """The methods that assign an attribute of its objects after their construction, and the classes they are of.
@@ -355,7 +355,7 @@ class ClassInfo:
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
         """The bases, where names of classes that the project defines are replaced by those classes."""
         # A base whose resolution leads back to this class remains a name.
-        return self._memoised("bases", _resolved, self.bases)
+        return self.memoised("bases", _resolved, self.bases)
 
     @property
     def parents(self) -> tuple[ClassInfo, ...]:
@@ -365,15 +365,15 @@ class ClassInfo:
     @property
     def kind(self) -> ClassKind:
         """The kind of class by its bases: from the library tables by name, else from the project's files."""
-        return self._memoised("kind", _kind, ClassKind.UNKNOWN)
+        return self.memoised("kind", _kind, ClassKind.UNKNOWN)
 
     @property
     def order(self) -> tuple[ClassInfo, ...]:
         """The method resolution order (C3), as far as the project defines the bases."""
-        return self._memoised("order", _order, (self,))
+        return self.memoised("order", _order, (self,))
 
-    def _memoised(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
-        """A memoised property that depends on other files of the workspace."""
+    def memoised(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
+        """What is found out of a class once; it may depend on other files of the workspace."""
         if self.linkage is None:
             return find(self)
         return self.linkage.query((what, self), partial(find, self), meanwhile)

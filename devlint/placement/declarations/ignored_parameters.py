@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.known_classes import listed_kind
-from devlint.placement.syntax.nodes import body_of, code_of, parameters_of, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, is_name, parameters_of, semantic_children
 from devlint.records import dataclass
 from devlint.source.bare.nodes import is_bare
 
@@ -167,14 +167,14 @@ def _kept_where_absent(statements: list[cst.CSTNode], name: str) -> cst.Assign |
         current = stack.pop()
         if type(current) is cst.If and _asks_for_none(current.test, name):
             inside = [part for part in body_of(current.body) if mentions(part, name)]
-            keeps = [part for part in inside if isinstance(part, cst.Assign) and _is_name(part.value, name)]
+            keeps = [part for part in inside if isinstance(part, cst.Assign) and is_name(part.value, name)]
             if len(keeps) < len(inside) or any(
                 mentions(target.target, name) for one in keeps for target in one.targets
             ):
                 return None
             kept += keeps
             stack += [current.orelse] if current.orelse is not None else []
-        elif _is_name(current, name):
+        elif is_name(current, name):
             return None
         elif type(current) is cst.Attribute or type(current) is cst.Arg:
             stack.append(current.value)
@@ -196,10 +196,6 @@ def _asks_for_none(test: cst.CSTNode, name: str) -> bool:
             return tested == name
         case _:
             return False
-
-
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return type(node) is cst.Name and node.value == name
 
 
 def mentions(node: cst.CSTNode, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.syntax.nodes import descend, parameters_of
+from devlint.placement.syntax.nodes import descend, is_name, parameters_of
 
 
 def stores_its_keywords(method: FunctionInfo) -> bool:
@@ -26,7 +26,7 @@ def stores_its_keywords(method: FunctionInfo) -> bool:
 def _goes_over(node: cst.BaseExpression, given: str) -> bool:
     """``parts.items()``."""
     function = node.func if isinstance(node, cst.Call) else None
-    return isinstance(function, cst.Attribute) and function.attr.value == "items" and _is_name(function.value, given)
+    return isinstance(function, cst.Attribute) and function.attr.value == "items" and is_name(function.value, given)
 
 
 def _sets(loop: cst.For, me: str) -> bool:
@@ -39,19 +39,15 @@ def _sets(loop: cst.For, me: str) -> bool:
         if not isinstance(node, cst.Call):
             continue
         given = [argument.value for argument in node.args]
-        if _is_name(node.func, "setattr") and len(given) == 3 and _is_name(given[0], me):
+        if is_name(node.func, "setattr") and len(given) == 3 and is_name(given[0], me):
             given = given[1:]
         elif not _registers(node.func, me):
             continue
-        if len(given) == 2 and _is_name(given[0], key.value):
+        if len(given) == 2 and is_name(given[0], key.value):
             return True
     return False
 
 
 def _registers(function: cst.BaseExpression, me: str) -> bool:
-    of_self = isinstance(function, cst.Attribute) and _is_name(function.value, me)
+    of_self = isinstance(function, cst.Attribute) and is_name(function.value, me)
     return of_self and isinstance(function, cst.Attribute) and function.attr.value in ("add_module", "register_module")
-
-
-def _is_name(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -16,8 +14,7 @@ def keeps_to_the_cpu(info: ClassInfo) -> bool:
     A Module is moved from outside all the same, unless its constructor puts its parts there by that name (fixture
     `objects_of_the_cpu`).
     """
-    find = partial(_keeps, info)
-    return find() if info.linkage is None else info.linkage.query(("keeps to the CPU", info), find, False)
+    return info.memoised("keeps to the CPU", _keeps, False)
 
 
 def _keeps(info: ClassInfo) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, path_of, unpacked
+from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, is_name, path_of, unpacked
 from devlint.source.outline import REGISTERING, OwnNames
 
 
@@ -152,7 +152,7 @@ def fillings(node: FunctionNode) -> dict[str, tuple[cst.Call | cst.Subscript, ..
 def container_of(node: cst.BaseExpression, me: str) -> str | None:
     """The name of a container that ``self`` keeps: ``losses``, ``history['loss']``, and ``history[]`` of any item."""
     if isinstance(node, cst.Attribute):
-        return node.attr.value if _is_name(node.value, me) else None
+        return node.attr.value if is_name(node.value, me) else None
     if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Attribute) or len(node.slice) != 1:
         return None
     whole, path = container_of(node.value, me), path_of(node)
@@ -166,22 +166,9 @@ def any_item(container: str) -> str:
     return f"{container}[]"
 
 
-def filled_attributes(node: FunctionNode) -> frozenset[str]:
-    """The attributes of ``self`` of which a method assigns items: ``self.sums[key] = x``."""
-    me = _receiver(node)
-    assignments = (child for child in inner_nodes(node) if type(child) is cst.Assign)
-    targets = (place for child in assignments for one in child.targets for place in unpacked(one.target))
-    held = (target.value for target in targets if isinstance(target, cst.Subscript))
-    return frozenset(one.attr.value for one in held if isinstance(one, cst.Attribute) and _is_name(one.value, me))
-
-
 def _receiver(node: FunctionNode) -> str:
     first = node.params.params[:1]
     return first[0].name.value if first else ""
-
-
-def _is_name(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
 
 
 _ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import descend, parameters_of
+from devlint.placement.syntax.nodes import descend, is_name, parameters_of
 
 
 def is_step_of_forward(owner: ClassInfo, method: FunctionInfo) -> bool:
@@ -31,17 +31,13 @@ def _hands_inputs_to(forward: FunctionInfo, name: str) -> bool:
         receiver = child.func.value
         if child.func.attr.value != name or not isinstance(receiver, cst.Name) or receiver.value != me:
             continue
-        given = [a for a in child.args if not (a.star == "**" and _is_name(a.value, options))]
+        given = [a for a in child.args if not (a.star == "**" and is_name(a.value, options))]
         if given and all(
-            _is_name(a.value, several) if a.star else isinstance(a.value, cst.Name) and a.value.value in inputs
+            is_name(a.value, several) if a.star else isinstance(a.value, cst.Name) and a.value.value in inputs
             for a in given
         ):
             return True
     return False
-
-
-def _is_name(node: cst.BaseExpression, name: str | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
 
 
 def is_abstract(method: FunctionInfo) -> bool:

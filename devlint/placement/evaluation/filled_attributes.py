@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import libcst as cst
 
-from devlint.placement.declarations.self_attributes import filled_attributes
 from devlint.placement.domain.abstract_values import Container, Self
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.syntax.nodes import parameters_of
@@ -20,8 +17,8 @@ def load_filled(interp: Interpreter) -> None:
     info = interp.info
     if info is None or info.owner is None or info.linkage is None or not isinstance(info.node, cst.FunctionDef):
         return
-    none: frozenset[str] = frozenset()
-    filled = info.linkage.query(("filled attributes", info.key), partial(filled_attributes, info.node), none)
+    assigned = (name for name, puts in info.fillings.items() if any(isinstance(put, cst.Subscript) for put in puts))
+    filled = {name for name in assigned if name.isidentifier()}
     if not filled:
         return
     me = parameters_of(info.header)[0].name.value

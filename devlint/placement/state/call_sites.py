@@ -12,6 +12,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Tensor,
     Value,
+    innermost_of,
 )
 from devlint.placement.domain.events import (
     CallersModuleCalled,
@@ -367,8 +368,7 @@ def result_key(qualname: str) -> str:
 
 def _is_part_of(value: Value, given: Symbol) -> bool:
     """Whether a value is where an argument of the same definition is: itself, or items of it, also in a list."""
-    items = value.innermost if isinstance(value, Container) else (value,)
-    followed = [symbols_of(item) for item in items]
+    followed = [symbols_of(item) for item in innermost_of(value)]
     return bool(followed) and all(
         symbols and all(_is_the_same(symbol, given) for symbol in symbols) for symbols in followed
     )

@@ -312,6 +312,11 @@ def is_part_of_rows(node: cst.BaseExpression) -> bool:
     return key is None or len(node.slice) > 1 or isinstance(key, (cst.Comparison, cst.Call))
 
 
+def is_name(node: cst.CSTNode, name: str | None) -> bool:
+    """Whether an expression is a name alone, and this one."""
+    return isinstance(node, cst.Name) and node.value == name
+
+
 def unpacked(target: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
     """The places that the target of an assignment binds: ``a`` and ``b`` of ``a, b = ...`` and ``[a, b] = ...``."""
     if isinstance(target, (cst.Tuple, cst.List)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devlint.placement.syntax.nodes import descend, dotted
+from devlint.placement.syntax.nodes import descend, dotted, is_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,10 +22,10 @@ def is_asked_for_its_type(function: cst.CSTNode | None, node: cst.CSTNode) -> bo
         return False
     read, of_type = 0, 0
     for part in descend(function.body):
-        read += _is_name(part, name)
-        of_type += isinstance(part, cst.Attribute) and part.attr.value == "type" and _is_name(part.value, name)
+        read += is_name(part, name)
+        of_type += isinstance(part, cst.Attribute) and part.attr.value == "type" and is_name(part.value, name)
         # Binding it is no reading, and what an attribute or a keyword is called is another name.
-        read -= isinstance(part, cst.AssignTarget) and _is_name(part.target, name)
+        read -= isinstance(part, cst.AssignTarget) and is_name(part.target, name)
         read -= isinstance(part, cst.Attribute) and part.attr.value == name
         read -= isinstance(part, cst.Arg) and part.keyword is not None and part.keyword.value == name
     return read == of_type > 0
@@ -53,9 +53,3 @@ def _spelled(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield from _spelled(value.orelse)
     elif isinstance(value, cst.Call) and (dotted(value.func) or "").rpartition(".")[2] == "device" and value.args:
         yield from _spelled(value.args[0].value)
-
-
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    import libcst as cst
-
-    return isinstance(node, cst.Name) and node.value == name
