@@ -12,7 +12,7 @@ from devlint.placement.calls.own_attributes import of_self, plain_tensor
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, OF_ANOTHER_CLASS
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, OF_ANOTHER_CLASS, names_options
 from devlint.placement.declarations.evidence_names import names_a_module, names_an_action
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
@@ -37,7 +37,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import GlobalRead, Loaded
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, is_given, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, is_given, is_of_parameter, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -197,7 +197,7 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
     if name in owner.fields:
         return Tensor(owner.device, evidence=Evidence.LIKELY, provenance=owner.provenance)
     if name == "device":
-        return DeviceName(owner.device, node, code_of(node), of_tensor=owner.tensorlike)
+        return DeviceName(_told_by_options(owner) or owner.device, node, code_of(node), of_tensor=owner.tensorlike)
     if name in ("is_cuda", "is_cpu"):
         return Truth(about_device=True)
     if names_a_plain_value(name):
@@ -210,6 +210,13 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
     if name in library_models.anywhere().tensor_attributes:
         return Opaque(owner.device, owner.provenance, tensorlike=True)
     return Opaque(owner.device, owner.provenance, owner.tensorlike and name in ("T", "data", "grad", "mT"))
+
+
+def _told_by_options(owner: Opaque) -> Device | None:
+    """``config.device``, of options that came in: a device by its name, and not where some tensor is."""
+    if owner.tensorlike or not is_of_parameter(owner.device) or not names_options(owner.device.symbol.name):
+        return None
+    return SameAs(replace(owner.device.symbol, name=f"{owner.device.symbol.name}.device"))
 
 
 def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -30,12 +30,13 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter | None, builders: 
     """
     info = facts.info
     evaluations = builders if constructor is None else (constructor, *builders)
-    end, me = (None, "self") if constructor is None else (_at_end(constructor), _self_name(constructor))
+    end = None if constructor is None else _at_end(constructor)
     assigned_later = info.assigned_outside_init
     for interp in evaluations:
+        # The constructor has walked the part of the base that this class overrides.
+        ends = [] if end is None or _overrides(interp, info) else [(end, constructor), (_at_end(interp), interp)]
         for name, (value, node, scope) in interp.object_stores.stored.get(info, {}).items():
-            # The constructor has walked the part of the base that this class overrides.
-            final = value if end is None or _overrides(interp, info) else end.values.get(f"{me}.{name}", value)
+            final = _last(name, ends) or value
             if isinstance(final, UnknownValue) and is_registered(value):
                 # Created in one arm only: where it is used, that arm was taken.
                 final = value
@@ -78,6 +79,16 @@ def _at_end(constructor: Interpreter) -> AbstractState | None:
     for state in constructor.exits.states:
         end = join(None, end, state)
     return end
+
+
+def _last(name: str, ends: Iterable[tuple[AbstractState | None, Interpreter | None]]) -> Value | None:
+    """What an attribute holds at the first of the ends that knows: what is moved in place after it was stored."""
+    for state, interp in ends:
+        if state is not None and interp is not None:
+            found = state.values.get(f"{_self_name(interp)}.{name}")
+            if found is not None:
+                return found
+    return None
 
 
 def _as_built(value: Value, info: ClassInfo) -> Value:

@@ -52,7 +52,8 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.given_values import is_of_a_loader
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
-from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
+from devlint.placement.state.held_modules import is_put_by_methods
+from devlint.placement.syntax.nodes import code_of, dotted, parameters_of, path_of
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 from devlint.semantics import module as layer_of
@@ -76,7 +77,8 @@ def meet_moved_model(
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
 
     So is all that the model is called with, if that are tensors made on the CPU and the first one is of floats:
-    ``model(noise, step)``. Not of a method that may bring its inputs over, as ``encode`` does: ``computes`` is false.
+    ``model(noise, step)``; or of data, ``model(torch.tensor(ids))``, if it is called what models are called. Not of a
+    method that may bring its inputs over, as ``encode`` does: ``computes`` is false.
     A part of the module itself is where the module is, and the caller's tensors are expected there. So is what stands
     in for one that the caller left out: ``if ids is None: ids = torch.arange(n)``.
     """
@@ -96,6 +98,10 @@ def meet_moved_model(
         if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
     ]
     encoded = [bound for a in site.arguments if (bound := left_encoded(a)) is not None]
+    named = names.names_a_module((dotted(model_node) or "").rpartition(".")[2])
+    if not brought and computes and moved and named and not is_put_by_methods(model):
+        data = [Bound("input", a.value, a.node, strict=True) for a in site.arguments[:1] if _is_data_on_cpu(a)]
+        left, brought = data or left, bool(data)
     if encoded or (left and (brought or (computes and _is_of_floats_alone(site)))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         meet_module(interp, node, as_module, model_node, encoded or left)
@@ -143,6 +149,14 @@ def _is_of_floats_alone(site: CallSite) -> bool:
         and all(isinstance(value, Tensor) and _starts_on_cpu(value.device) for value in values)
         and is_of_floats(values[0])
     )
+
+
+def _is_data_on_cpu(argument: Argument) -> bool:
+    """Whether it is a tensor that was made on the CPU of data, not of a number that is written there or computed."""
+    value = argument.value
+    first = value.provenance.first if isinstance(value, Tensor) and value.provenance is not None else None
+    of_data = first is not None and first.factory is not None and first.factory.default != "default_device"
+    return of_data and _is_made_on_cpu(argument)
 
 
 def _is_part(interp: Interpreter, model: Opaque | Module) -> bool:

@@ -113,7 +113,7 @@ CONVENTIONS = MappingProxyType(
 )
 """Convention to the words of the trace: what is assumed, and when."""
 
-_OPTIONS = frozenset("args arg config cfg conf opt opts options hparams params settings flags namespace".split())
+_OPTIONS = frozenset("args arg config cfg conf opt opts options hparams settings flags namespace".split())
 """Names of what a program was told by its user: its command line, its configuration."""
 
 
@@ -122,7 +122,7 @@ def names_options(name: str) -> bool:
 
 
 _CONFIGURATIONS = _OPTIONS | frozenset(
-    "trainer agent learner runner solver engine accelerator env ctx context state self cls".split()
+    "params trainer agent learner runner solver engine accelerator env ctx context state self cls".split()
 )
 """Names of objects that keep a device which their user chose; it may be spelled without an index."""
 

@@ -33,7 +33,7 @@ class Symbol:
     """A device that the caller decides. ``key`` identifies it within one evaluation, ``name`` is its source text."""
 
     anchor: Anchor
-    name: str
+    name: str = field(compare=False)
     key: str
     source: str = field(default="", compare=False)
     """For BATCH: the source text of what the item is drawn from."""
@@ -305,6 +305,8 @@ def describe(device: Device) -> str:
             return str(device)
         case SameAs(symbol):
             return _describe_symbol(symbol)
+        case Choice(guard, then, Unknown()) if not isinstance(then, Choice):
+            return f"{describe(then)} if {guard.text}"
         case Choice(guard, then, otherwise) if not isinstance(then, Choice) and not isinstance(otherwise, Choice):
             return f"{describe(then)} if {guard.text} else {describe(otherwise)}"
         case Choice():

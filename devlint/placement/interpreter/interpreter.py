@@ -27,6 +27,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     SameAs,
     in_later_calls,
+    leaves,
     placed,
     relate,
 )
@@ -359,7 +360,7 @@ class Interpreter:
                 if target is not None and right == CPU:
                     # The item was not moved, so it is where loaders create batches: on the CPU.
                     return Relation.SAME
-                if target is not None and relate(target, right) is Relation.SAME and left != right:
+                if target is not None and left != right and _is_one_of(target, right):
                     return Relation.DIFFERENT
         return None
 
@@ -392,3 +393,10 @@ class Interpreter:
     def result(self) -> Value:
         """The result of a call of this definition: the join of its returned values."""
         return self.exits.result()
+
+
+def _is_one_of(target: Device, place: Device) -> bool:
+    """Whether a place is that of a transfer, or what the transfer's is under the condition that is looked at."""
+    return relate(target, place) is Relation.SAME or any(
+        relate(leaf, place) is Relation.SAME for leaf in leaves(target)
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     UNSET,
@@ -46,6 +47,7 @@ from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.state.call_sites import BROUGHT, MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.state.field_types import ITEMS
+from devlint.placement.state.held_modules import is_called_by_methods
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import dataclass, replace
 from devlint.semantics import Dim, DType, Relation
@@ -385,7 +387,15 @@ def mark_discarded(
 ) -> None:
     """Note in the receiver's provenance that a transfer of it to ``target`` was lost."""
     path = path_of(receiver_node)
-    if path is None or relate(getattr(receiver, "device", UNKNOWN), target) is Relation.SAME:
+    if path is None:
+        return
+    if target not in (CPU, UNKNOWN) and _is_untold(receiver) and _is_used_as_module(interp, path):
+        way = receiver.provenance if isinstance(receiver, Opaque) else None
+        interp.state.values[path] = Module(
+            target, provenance=interp.step(StepKind.MOVED, node, target, code_of(node), way)
+        )
+        return
+    if relate(getattr(receiver, "device", UNKNOWN), target) is Relation.SAME:
         return
     if isinstance(receiver, Tensor):
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
@@ -393,8 +403,15 @@ def mark_discarded(
     elif isinstance(receiver, Opaque) and not _is_moved_in_place(receiver):
         # Of unknown type: it may have been moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)
-    elif isinstance(receiver, UnknownValue) and path in interp.uses.modules and target not in (CPU, UNKNOWN):
-        provenance = interp.step(StepKind.MOVED, node, target, code_of(node))
-        interp.state.values[path] = Module(target, provenance=provenance)
     elif isinstance(receiver, UnknownValue) and not is_accelerator(target):
         interp.state.values[path] = NOTHING
+
+
+def _is_untold(value: Value) -> bool:
+    """Whether nothing says of what type it is."""
+    return isinstance(value, UnknownValue) or (isinstance(value, Opaque) and not (value.tensorlike or value.fields))
+
+
+def _is_used_as_module(interp: Interpreter, path: str) -> bool:
+    """Whether a name is used, or called, as modules are: a statement that moves ``model`` moves it in place."""
+    return path in interp.uses.modules or names_a_module(path) or is_called_by_methods(interp, path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Module, Opaque, Value
 from devlint.placement.domain.events import Moved
@@ -141,6 +142,19 @@ def _kept_by(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name:
 def is_called_here(interp: Interpreter, name: str) -> bool:
     """Whether the running method calls the attribute, or a method of it, with arguments: no tensor is called."""
     return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
+
+
+def is_called_by_methods(interp: Interpreter, path: str) -> bool:
+    """Whether it is an attribute of ``self`` that other methods call, and that is called what modules are called.
+
+    ``self.model.to(device)`` of a constructor then moves it in place, whatever made it.
+    """
+    me, _, name = path.partition(".")
+    owner = interp.info.owner if interp.info is not None else None
+    if me != "self" or owner is None or not names_a_module(name):
+        return False
+    users = (method for method in owner.methods.values() if name in method.own.mentioned)
+    return any(name in uses_in(method, interp.index.imports).called for method in users)
 
 
 def is_put_by_methods(value: object) -> bool:

@@ -400,7 +400,8 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         if isinstance(leaf, SameAs):
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
-            return Confidence.MEDIUM if step.note or is_guessed_beside(theirs.value) else Confidence.HIGH
+            guessed = step.note or event.assumed or is_guessed_beside(theirs.value)
+            return Confidence.MEDIUM if guessed else Confidence.HIGH
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW

@@ -41,7 +41,7 @@ def test_a_bare_factory_makes_its_tensor_on_the_cpu(call: str) -> None:
         ("x.device", "the device of `x`"),
         ("x", "the device of `x`"),
         ("None", "cpu"),
-        ("options.device", "the device of `options`"),
+        ("options.device", "`options.device`"),
         ("True", "an unknown device"),
         ("2.5", "an unknown device"),
         ('"gpu"', "an unknown device"),
