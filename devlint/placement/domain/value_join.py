@@ -71,8 +71,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
     if guard is not None and guard.kind in (GuardKind.IS_NONE, GuardKind.ON_ACCELERATOR):
-        # `model or self.model`: what stands in for an argument is of its kind, and where is not known. Nor is it of what
-        # `if use_cuda: model.cuda()` leaves where it was built.
+        # `model or self.model`: what stands in for an argument is of its kind, and where is not known. Nor is it where
+        # `if use_cuda: model.cuda()` leaves a model.
         if isinstance(a, Module) and b == NOTHING:
             return _join_modules(guard, a, Module(UNKNOWN))
         if a == NOTHING and isinstance(b, Module):
