@@ -16,7 +16,7 @@ from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Tensor, Value
 from devlint.placement.domain.class_facts import ObjectStores
-from devlint.placement.domain.events import CallRefused, Created, DeviceMismatch, Event, Fate, HostRead
+from devlint.placement.domain.events import CallRefused, Created, DeviceMismatch, Event, Fate, HostRead, Loaded
 from devlint.placement.domain.handed_over import hands_over
 from devlint.placement.domain.lattice import (
     CPU,
@@ -384,7 +384,11 @@ class Interpreter:
     def keep_results(self) -> None:
         """Drop what is not needed of a definition of another file: its callers ask what it makes, and what fails."""
         kept = (CallRefused, Created, DeviceMismatch)
-        self.events[:] = [event for event in self.events if isinstance(event, kept) or hands_over(event)]
+        self.events[:] = [
+            event
+            for event in self.events
+            if isinstance(event, kept) or hands_over(event) or (isinstance(event, Loaded) and _stays(event.value))
+        ]
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":
             self.env = None
@@ -393,6 +397,11 @@ class Interpreter:
     def result(self) -> Value:
         """The result of a call of this definition: the join of its returned values."""
         return self.exits.result()
+
+
+def _stays(value: Value) -> bool:
+    """Whether an attribute is a tensor on the CPU, which what a caller hands over may meet."""
+    return isinstance(value, Tensor) and value.device == CPU
 
 
 def _is_one_of(target: Device, place: Device) -> bool:
