@@ -1,6 +1,7 @@
 """Objects of the project that were built with tensors on the CPU: whatever keeps one does not bring them over.
 
-Their methods meet what comes in, and nothing in their class says that the two are apart: the call does.
+Nor does a move of a Module that keeps them as plain attributes. Their methods meet what comes in, and nothing in their
+class says that the two are apart: the call does.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import libcst as cst
 
 from devlint.placement.calls.object_changes import replaces_attributes
 from devlint.placement.declarations.symbol_keys import symbol_key
-from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Instance, Module, Self, Tensor, Value
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
-from devlint.placement.domain.lattice import CPU, SameAs
+from devlint.placement.domain.lattice import CPU, SameAs, is_accelerator, is_device_by_name, leaves
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.operations.operands import device_of_value
 from devlint.records import replace
 
@@ -30,14 +32,17 @@ def kept_on_cpu(interp: Interpreter, receiver: Value | None, node: cst.Call) -> 
     """
     if isinstance(receiver, Self):
         return interp.kept_on_cpu
-    if not isinstance(receiver, Instance) or receiver.info is None:
+    if not isinstance(receiver, (Instance, Module)) or receiver.info is None:
         return {}
-    kept = {
-        key: _of_one_arm(value) for key, value in receiver.given if isinstance(value, Tensor) and value.device == CPU
-    }
+    kept = {key: _of_one_arm(value) for key, value in left_on_cpu(receiver.given) if isinstance(value, Tensor)}
     if not kept or any(receiver.info.method(way) is not None for way in _WAYS_TO_MOVE):
         return {}
     return {} if isinstance(node.func, cst.Attribute) and replaces_attributes(interp, node.func.value) else kept
+
+
+def left_on_cpu(given: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
+    """Of what an object was built with, the tensors on the CPU."""
+    return tuple((key, value) for key, value in given if isinstance(value, Tensor) and value.device == CPU)
 
 
 _WAYS_TO_MOVE = ("to", "cuda", "_apply")
@@ -59,6 +64,14 @@ def attributes_as_built(info: ClassInfo | None, kept: Mapping[str, Tensor]) -> I
                     value = kept.get(symbol_key(init, name))
                     if value is not None:
                         yield attribute, value
+
+
+def is_left_by_its_caller(event: DeviceMismatch, receiver: Value | None) -> bool:
+    """Whether a Module that nobody moved meets what its caller's caller handed in: that works where the Module is."""
+    if not isinstance(receiver, Module) or was_moved(receiver.provenance):
+        return False
+    places = [leaf for one in (event.offending, event.other) for leaf in leaves(device_of_value(one.value))]
+    return not any(is_accelerator(place) or is_device_by_name(place) for place in places)
 
 
 def as_built(event: DeviceMismatch, kept: Mapping[str, Tensor]) -> DeviceMismatch:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, kept_on_cpu
+from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, is_left_by_its_caller, kept_on_cpu
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
@@ -110,6 +110,8 @@ def call_with_values(
             continue
         if kept:
             event = as_built(event, kept)
+            if is_left_by_its_caller(event, receiver):
+                continue
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             calls = ((node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))

@@ -9,6 +9,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import reads_of_callees, stated_types
+from devlint.placement.calls.built_with_tensors import left_on_cpu
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.decorators import hand_through
 from devlint.placement.calls.default_parts import builds_state_by_default
@@ -225,7 +226,8 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         if holds_state is None and init is not None and _keeps_state_of_arguments(interp, init, site):
             holds_state = True
         provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
-        made = Module(device, "", info, provenance, holds_state=holds_state)
+        given = left_on_cpu(built_with(interp, info, site))
+        made = Module(device, "", info, provenance, holds_state=holds_state, given=given)
         for one in info.order:
             interp.program.note_argument(made_key(module_symbol(one).key), made)
         return made

@@ -98,6 +98,8 @@ class Module:
     """Whether it has parameters or buffers, by the tables or by its class; None if not known."""
     assumed: bool = False
     """Its class is not known; how it is stored and called indicates a Module."""
+    given: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
+    """The tensors on the CPU that its constructor was handed, by the keys of the parameters' symbols."""
 
     @property
     def stateless(self) -> bool:

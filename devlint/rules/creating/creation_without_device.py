@@ -441,8 +441,8 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
         return True
     came = provenance_of(theirs.value)
     moved = came.find(StepKind.MOVED) if came is not None else None
-    if moved is not None and moved.scope == step.scope and moved.device != CPU:
-        return False  # the constructor moves one of them where it was told, and the other one not
+    if moved is not None and moved.device != CPU and (moved.scope == step.scope or is_device_by_name(moved.device)):
+        return False  # the object, or its constructor, moves one of them where it was told, and the other one not
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
     return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
 
