@@ -337,6 +337,10 @@ def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
     factory = step.factory
     # What is handed over in the place of a default need not take a device.
     by_default = step.note == CONVENTIONS[MAKES_BY_DEFAULT]
+    if factory is not None and factory.random and "generator" in keywords_of(step.node):
+        # A generator draws where it is: which of the two is brought over is the caller's choice.
+        drawn = f"bring over what is drawn, or draw with a generator of `{expression.code}`"
+        return Repair(Applicability.SUGGESTION, drawn)
     if factory is None or not factory.takes_device or factory.legacy or by_default:
         changes = suffixed(step.node, f".to({expression.code})")
         message = f"`{quoted(step.node, f'{step.name}(...)').strip('`')}.to({expression.code})`"
@@ -352,9 +356,7 @@ def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
         return Repair(Applicability.SUGGESTION, message)
     if factory.random:
         message += " (the stream of random numbers changes with the device)"
-        # A generator of the CPU draws on the CPU only.
-        worst = Applicability.SUGGESTION if "generator" in given else Applicability.UNSAFE
-        applicability = _at_most(worst, applicability)
+        applicability = _at_most(Applicability.UNSAFE, applicability)
     return Repair(applicability, message, changes)
 
 

@@ -63,6 +63,7 @@ _PATTERNS = {
     ),
     MADE_FOR_ONE: re.compile(
         rb"^\s*(?:import|from)\s+(?:apex|bitsandbytes|cupy|deepspeed|flash_attn|pycuda|spconv|tensorrt|vllm|xformers)\b"
+        rb"|^\s*(?:import\s+numba\.cuda|from\s+numba(?:\.cuda\s|\s+import\s[^#\n]*\bcuda\b))"
         rb"|triton|tilelang|cutlass|nccl|assert torch\.cuda\.is_available|CUDAGraph|cpp_extension",
         re.M,
     ),

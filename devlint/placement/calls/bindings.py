@@ -76,7 +76,7 @@ def assign(
     interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
     """``target = value`` for any target; the event has the target's source text."""
-    value = _chosen_device(interp, value)
+    value = _chosen_device(interp, target, value)
     if type(target) is cst.Name:
         drawn = value_node is None or type(value_node) in _DRAWN
         if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
@@ -99,7 +99,7 @@ def assign(
         _unpack(interp, target, value, value_node)
 
 
-def _chosen_device(interp: Interpreter, value: Value) -> Value:
+def _chosen_device(interp: Interpreter, target: cst.BaseExpression, value: Value) -> Value:
     """``device = torch.device("cuda:0")`` behind a test for an accelerator: the form of ``a if test else b``."""
     if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator:
         return value
@@ -109,7 +109,9 @@ def _chosen_device(interp: Interpreter, value: Value) -> Value:
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None or not is_accelerator(named.device):
         return value
-    return replace(named, chosen_by_probe=True)
+    before = interp.state.values.get(target.value) if type(target) is cst.Name else None
+    or_none = isinstance(before, Constant) and before.value is None
+    return replace(named, chosen_by_probe=True, or_none=or_none)
 
 
 def _is_used_as_tensor(interp: Interpreter, name: str, value: Opaque) -> bool:

@@ -26,8 +26,8 @@ def note_left_to_accelerator(
     interp: Interpreter, node: cst.Call, info: FunctionInfo, parameter: cst.Param, site: CallSite
 ) -> None:
     """Emit that a call leaves out a device which is an accelerator by default, and something at hand says another."""
-    if any(isinstance(argument.value, DeviceName) for argument in site.arguments):
-        return  # it says one to another parameter
+    if any(isinstance(one.value, DeviceName) or "device" in (one.keyword or "") for one in site.arguments):
+        return  # it says one to another parameter, or by a name that the callee does not know
     if interp.depth > 0 or interp.muted or interp.in_cpu_world or parameter.name.value != "device":
         return
     default = _accelerator_in(parameter.default)

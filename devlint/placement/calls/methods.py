@@ -79,7 +79,7 @@ from devlint.placement.state.ranks import note_index
 from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import replace
-from devlint.semantics import Factory
+from devlint.semantics import Dim, Factory, Operation
 from devlint.semantics.sampling import GENERATOR
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name in ("item", "tolist"):
         host_read(interp, node, f".{name}()", receiver, expression=function.value)
         return Host(number=True)
+    if _is_a_function(receiver, known, function, site):
+        return of_callable(interp, node, site)
     result = perform(interp, node, known, bind(known, site, (receiver, function.value)), call=site)
     path = path_of(function.value)
     if name == "copy_" and path is not None:
@@ -119,6 +121,16 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return viewed_batch(interp, receiver, function, result)
+
+
+def _is_a_function(receiver: Tensor, operation: Operation, function: cst.Attribute, site: CallSite) -> bool:
+    """``library.softmax(x)``: what takes a tensor in place of a dimension is none (fixture `libraries_handed_in`)."""
+    came_in = receiver.provenance is not None and receiver.provenance.step.kind is StepKind.GIVEN
+    if not came_in or not isinstance(function.value, cst.Name) or not site.positional:
+        return False
+    told, given = operation.parameters[1:2], site.positional[0].value
+    is_tensor = isinstance(given, Tensor) and given.evidence is Evidence.CERTAIN and given.dim is Dim.NONZERO
+    return is_tensor and bool(told) and told[0].kind == "other"
 
 
 def _of_another_class(interp: Interpreter, receiver: Tensor, function: cst.Attribute) -> Opaque | None:
@@ -175,6 +187,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if isinstance(default, Tensor) and default.device == receiver.device:
             # What stands in for the item is a tensor of its place.
             return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+        if isinstance(default, Constant) and isinstance(default.value, (int, float, str)):
+            return NOTHING  # `options.get("speed", 1.0)`: as a rule a number, too
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     method_of_tensor = semantics.method(name) is not None or name == "numpy"
     is_namespace = not receiver.tensorlike and site.positional and takes_nothing(name)  # ``xp.sin(x)``
@@ -203,7 +217,17 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if given == NOTHING and isinstance(receiver.device, SameAs) and names_a_tokenizer(receiver.device.symbol.name):
         # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
         return NOTHING
+    if given == NOTHING and not receiver.tensorlike and _is_anywhere(name, site):
+        return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
+
+
+def _is_anywhere(name: str, site: CallSite) -> bool:
+    """``library.scan(torch.randn(3))``, ``library.Encoder(8)``: of what is on the CPU, or by a class, it is made there.
+
+    If the object itself holds tensors, it is where they are: nobody knows (fixture `libraries_handed_in`).
+    """
+    return name[:1].isupper() or any(device_of_value(argument.value) == CPU for argument in site.arguments)
 
 
 def _is_made_of_what_is_no_tensor(receiver: Opaque, site: CallSite) -> bool:

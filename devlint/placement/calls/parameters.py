@@ -31,6 +31,7 @@ from devlint.placement.declarations.parameter_evidence import (
     states_parameter,
 )
 from devlint.placement.declarations.parameter_evidence import Role as Holds
+from devlint.placement.declarations.rests_on_the_cpu import rests_on_the_cpu
 from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.declarations.template_methods import is_step_of_forward
 from devlint.placement.domain.abstract_values import (
@@ -99,7 +100,7 @@ def _setting(info: FunctionInfo) -> Setting:
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
-    if keeps_to_the_cpu(owner):
+    if keeps_to_the_cpu(owner) or rests_on_the_cpu(info):
         return Setting.HOST
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
         return Setting.HOST if _is_given_images(info) else Setting.FORWARD

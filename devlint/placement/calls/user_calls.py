@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import reads_of_callees, stated_types
 from devlint.placement.calls.built_with_tensors import left_on_cpu
+from devlint.placement.calls.chained_calls import hands_itself_back
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.decorators import hand_through
 from devlint.placement.calls.default_parts import builds_state_by_default
@@ -97,6 +98,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return passed_on
     seen = call_with_values(interp, node, info, site, receiver, function.captured)
     value = result_of_call(interp, node, summary, substitution) if seen is None else seen
+    if isinstance(value, Self) and not value.is_super and receiver and hands_itself_back(info, receiver):
+        return receiver
     if _meets_what_the_object_holds(value, function.receiver, site):
         value = replace(value, device=UNKNOWN)
     result = handed_back(interp, node, value, defaulted)

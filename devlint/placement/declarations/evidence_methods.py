@@ -27,9 +27,11 @@ def sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
     """What a method shows by its name and by how it is called."""
     name = function.attr.value
     positional = [argument.value for argument in call.args if argument.keyword is None and not argument.star]
-    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
-        return rows.NO_TENSOR if positional and rows.takes_nothing(name) else rows.TENSOR
     given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
+        # `xp.sin(x)` and `F.softmax(x, dim=0)` are functions: a tensor's method would be told one thing too many.
+        is_function = positional and (rows.takes_nothing(name) or rows.first_told(name) in given)
+        return rows.NO_TENSOR if is_function else rows.TENSOR
     match name:
         case "size":
             # An array's `size` is a number; a process group's is called without an argument.

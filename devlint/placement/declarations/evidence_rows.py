@@ -77,6 +77,14 @@ def takes_nothing(method: str) -> bool:
     return isinstance(operation, Operation) and len(operation.parameters) == 1 and not operation.in_place
 
 
+@cache
+def first_told(method: str) -> str:
+    """The name of what a tensor's method is told first: ``dim`` of ``x.softmax(dim)``; empty if it is told nothing."""
+    operation = semantics.method(method)
+    parameters = operation.parameters[1:] if isinstance(operation, Operation) else ()
+    return parameters[0].name if parameters and not parameters[0].keyword_only else ""
+
+
 MODULE_ONLY = frozenset(
     """
     parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval

@@ -1,4 +1,7 @@
-"""Objects that are told the CPU by the code of their own constructor, and nothing else later: they work there."""
+"""Objects that are told the CPU by the code of their own constructor, and nothing else later: they work there.
+
+So do those whose constructor takes no other device.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from devlint.placement.syntax.nodes import descend, dotted, string_value
 
 
 def keeps_to_the_cpu(info: ClassInfo) -> bool:
-    """Whether ``self.device = torch.device("cpu")`` is all that a class says of its device.
+    """Whether ``self.device = torch.device("cpu")`` is all that a class says of its device, or it insists on the CPU.
 
     A Module is moved from outside all the same, unless its constructor puts its parts there by that name (fixture
     `objects_of_the_cpu`).
@@ -18,6 +21,24 @@ def keeps_to_the_cpu(info: ClassInfo) -> bool:
 
 
 def _keeps(info: ClassInfo) -> bool:
+    return any(map(_insists, info.constructors)) or _is_told(info)
+
+
+def _insists(constructor: FunctionInfo) -> bool:
+    """``assert device == torch.device("cpu"), "only the CPU"``."""
+    asserted = (node.test for node in descend(constructor.node.body) if isinstance(node, cst.Assert))
+    return any(map(_is_the_cpu, asserted))
+
+
+def _is_the_cpu(test: cst.BaseExpression) -> bool:
+    match test:
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=value)]):
+            return (dotted(left) or "").removesuffix(".type").endswith("device") and _names_the_cpu(value)
+        case _:
+            return False
+
+
+def _is_told(info: ClassInfo) -> bool:
     building = [method for method in info.constructors if "device" in method.stores]
     told = [value for method in building for value in method.stored_expressions.get("device", ())]
     if not told or not all(map(_names_the_cpu, told)):

@@ -115,6 +115,8 @@ class DeviceName:
     text: str = ""
     chosen_by_probe: bool = False
     """The result of an availability probe."""
+    or_none: bool = field(default=False, compare=False)
+    """And None where there is no accelerator."""
     of_tensor: bool = False
     """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
     is_type: bool = False

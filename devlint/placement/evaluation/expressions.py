@@ -295,18 +295,19 @@ def conditional(interp: Interpreter, node: cst.IfExp) -> Value:
     if condition.known is not None:
         chosen = then if condition.known else otherwise
         if isinstance(chosen, (DeviceName, Constant)) and condition.cpu_when is not None:
-            return _chosen_by_probe(chosen)
+            return _chosen_by_probe(chosen, otherwise if condition.known else then)
         return chosen
     if condition.guard is not None and condition.negated:
         then, otherwise = otherwise, then
     return join_values(condition.guard, _as_device(then), _as_device(otherwise))
 
 
-def _chosen_by_probe(value: DeviceName | Constant) -> Value:
+def _chosen_by_probe(value: DeviceName | Constant, other: Value) -> Value:
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None:
         return value
-    return DeviceName(named.device, named.node, named.text, chosen_by_probe=True, is_object=named.is_object)
+    chosen = DeviceName(named.device, named.node, named.text, chosen_by_probe=True, is_object=named.is_object)
+    return replace(chosen, or_none=isinstance(other, Constant) and other.value is None)
 
 
 def _as_device(value: Value) -> Value:

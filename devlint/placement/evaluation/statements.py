@@ -15,6 +15,7 @@ from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returne
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
+from devlint.placement.evaluation.failed_attempts import without_attributes
 from devlint.placement.evaluation.filled_attributes import load_filled
 from devlint.placement.evaluation.placeholders import replaced_for_its_shape
 from devlint.placement.evaluation.replaced_items import settle_replaced_items
@@ -275,7 +276,8 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
         interp.env = join(None, before.copy(), after.copy() if after is not None else None)
         if handler.name is not None and isinstance(handler.name.name, cst.Name):
             interp.state.store(handler.name.name.value, NOTHING)
-        interp.run(body_of(handler.body))
+        with without_attributes(interp, node.body, handler):
+            interp.run(body_of(handler.body))
         raised = Guard(f"raised:{id(handler)}", _raised(handler))
         end = join(raised, interp.env, end)
     interp.env = end

@@ -35,6 +35,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
 from devlint.placement.state.host_reads import host_read
+from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape, library_models
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def result_of(
         return _of_several(bound) if call is None else _unplaced(operation, bound, call)
     tensor = _placed_result(interp, operation, bound, operands, clash, call)
     if _gives_tuple(operation, call):
+        if _gives_indices(operation):
+            tensor = replace(tensor, dtype=operation.result_dtype)
         return Container((), None, tensor, "tuple")
     return tensor
 
@@ -109,6 +112,15 @@ def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
     if operation.tuple_without:
         return not call.unpacks and operation.tuple_without.isdisjoint(given)
     return not operation.tuple_with.isdisjoint(asking)
+
+
+def _gives_indices(operation: Operation) -> bool:
+    """``values, indices = x.max(0)``: two tensors, only one of them of the type of ``x`` (fixture `best_of_all`)."""
+    return operation.shape is Shape.REDUCTION or _bare_name(operation) in _ALONG_A_DIMENSION
+
+
+def _bare_name(operation: Operation) -> str:
+    return operation.name.removeprefix("Tensor.").removeprefix("torch.")
 
 
 def _declines(value: Value) -> bool:
@@ -265,7 +277,7 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
         case Shape.NONZERO:
             return Dim.NONZERO
         case Shape.SAME:
-            given = operation.name.removeprefix("Tensor.").removeprefix("torch.") in _ALONG_A_DIMENSION
+            given = _bare_name(operation) in _ALONG_A_DIMENSION
             return Dim.NONZERO if given else dim_of(operands[0].value)
         case Shape.REDUCTION:
             given = call is not None and (

@@ -13,7 +13,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.state.devices import resolve_device
-from devlint.placement.syntax.nodes import dotted
+from devlint.placement.syntax.nodes import dotted, string_value
 from devlint.semantics.library_models import is_unplaced_context, places_factories
 
 if TYPE_CHECKING:
@@ -42,7 +42,33 @@ def enter(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Leave:
         if is_unplaced_context(value.type_name):
             return _context_device(state, UNKNOWN)
         return _nothing
+    if _casts_on_the_cpu(interp, node):
+        return _cpu_world(state)
     return _context_device(state, UNKNOWN) if _is_given_device(interp, node) else _nothing
+
+
+def _casts_on_the_cpu(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """``torch.autocast("cpu", dtype=torch.bfloat16)``: who names the CPU there works on it."""
+    if not isinstance(node, cst.Call):
+        return False
+    name = interp.index.qualified(dotted(node.func))
+    if name == "torch.cpu.amp.autocast":
+        return True
+    if name not in ("torch.autocast", "torch.amp.autocast"):
+        return False
+    named = (one.value for one in node.args if one.keyword is None or one.keyword.value == "device_type")
+    told = next(named, None)
+    return isinstance(told, cst.SimpleString) and string_value(told.value) == "cpu"
+
+
+def _cpu_world(state: AbstractState) -> Leave:
+    before = state.on_cpu
+    state.on_cpu = True
+
+    def leave(after: AbstractState) -> None:
+        after.on_cpu = before
+
+    return leave
 
 
 def _is_given_device(interp: Interpreter, node: cst.BaseExpression) -> bool:

@@ -78,6 +78,9 @@ decides without looking.
   So does what is written into it by an index. What another function gives for nothing, `return torch.empty(0)`: low.
 - A function brings its argument to the host, and what it returns is an array, or was filled there: low. A list of what
   it found is for the tensors that it looked in.
+- The work stands under `torch.autocast("cpu")`, in a class whose constructor asserts that its device is the CPU, or in
+  a method that finds its module on the CPU, where another one brings it back: `self.to("cpu")`.
+- It is filled with items that are brought to the CPU for it, `total[i] += loss.cpu()`: low.
 - It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
   are brought there with `.cpu()`, which says that they are expected elsewhere.
 

@@ -51,6 +51,8 @@ class HandedOut:
     """Creations of which a size alone says where they are expected, by node."""
     _written: set[int] = field(default_factory=set)
     """Creations into which items are written, by node."""
+    _collecting: set[int] = field(default_factory=set)
+    """Creations into which items are written that were brought to the CPU for it: they are meant to be there."""
     _called: set[str] = field(default_factory=set)
     """Names of what the file calls."""
     _given: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -118,7 +120,11 @@ class HandedOut:
     def stored(self, event: Stored) -> None:
         """``found[i, j] = x[i].mean()``: slices and numbers are copied over, one by one, from the argument's device."""
         owner, value = event.owner, event.value
+        added_to = bare_creation(value) if owner is None and isinstance(value, Tensor) and value.device == CPU else None
         step = bare_creation(owner) if isinstance(owner, Tensor) and owner.device == CPU else None
+        collects = step or added_to
+        if collects is not None and _brings_home(event.value_node):
+            self._collecting.add(id(collects.node))
         if step is None or step.scope != event.scope:
             return
         self._written.add(id(step.node))
@@ -199,6 +205,7 @@ class HandedOut:
             # What holds nothing stands for nothing (fixture `placeholders_handed_out`), and beside an array a function
             # hands out what is of the host (fixture `beside_arrays_handed_out`).
             for_host = is_made_of_nothing(step) or (from_host and any(map(_is_array, parts)))
+            for_host = for_host or id(step.node) in self._collecting  # fixture `brought_item_by_item`
             answered = from_host and not in_place_of_forward and sized is None and like is None
             goes_on_there = answered and self._goes_on_there(step)
             if from_host and not in_place_of_forward:
@@ -362,6 +369,11 @@ def _may_be_scalar(value: Tensor, step: Step) -> bool:
     """What was made in a size and squeezed since keeps a dimension for some input; other data may have none."""
     made_in_size = step.factory is not None and step.factory.default == "default_device"
     return value.dim is Dim.ZERO or (value.dim is Dim.UNKNOWN and not made_in_size)
+
+
+def _brings_home(node: cst.BaseExpression | None) -> bool:
+    """``x.mean().cpu()``."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "cpu"
 
 
 def _came_home(value: Value) -> bool:

@@ -146,7 +146,7 @@ class ArmsOnDifferentDevices(Rule):
     gives_way_unless_surer = ("DEV101",)
 
     def __init__(self) -> None:
-        self._returns: dict[tuple[str, int, int], list[Arm]] = {}
+        self._returns: dict[tuple[int, str, int, int], list[Arm]] = {}
         """By definition, number of results and position."""
         self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
@@ -222,7 +222,9 @@ class ArmsOnDifferentDevices(Rule):
             arm = arm_of(event, value) if keys is None else None
             if arm is not None and event.scope.setting is not Setting.FORWARD:
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
-                self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
+                # Several definitions may be called `_` (fixture `under_one_name`).
+                definition = id(self._definitions.node_of(event.scope))
+                self._returns.setdefault((definition, event.scope.qualname, len(values), position), []).append(arm)
         if several:
             self._found += handed_back_together(event, values, self._definitions)
         return ()
@@ -315,7 +317,7 @@ class ArmsOnDifferentDevices(Rule):
                 yield from self._decided_by_data(event, argument.value)
 
     def finish(self) -> Iterable[Draft]:
-        for (_, results, _), arms in self._returns.items():
+        for (_, _, results, _), arms in self._returns.items():
             self._found += _apart(arms, "another return", self._definitions, alone=results == 1)
         for buffers in self._registered.values():
             self._found += _registered_apart(buffers, self._definitions)

@@ -45,6 +45,8 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - The choice is made in a function, when it is called.
 - A device that no function of the file puts anything on, and on which no tensor of the module is that one of them
   reads: low. Other files may.
+- The functions and classes that use it are given no tensor and no module, and give none back: arrays in, arrays out.
+  Low.
 - A choice or a constant that is only the default of parameters: low. The caller may say another device.
 - A file that is made for accelerators and need not be imported elsewhere: it imports Triton or its kin, is named for
   CUDA, or is of a package in which nobody asks whether there is one.
@@ -75,8 +77,8 @@ from devlint.drafts.changes import ChooseInBody
 from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName
-from devlint.placement.domain.lattice import Known, leaves
+from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor, innermost_of
+from devlint.placement.domain.lattice import CPU, Known, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
@@ -87,7 +89,18 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Called, Created, Defaulted, GlobalRead, Loaded, Moved, Stored
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import (
+        Begun,
+        Called,
+        Created,
+        Defaulted,
+        GlobalRead,
+        Loaded,
+        Moved,
+        Returned,
+        Stored,
+    )
     from devlint.placement.domain.scope import Scope
 
 
@@ -121,6 +134,8 @@ class DeviceChosenAtImport(Rule):
         """By the identity of what places a tensor at import: the name of the device."""
         self._tables: dict[str, str] = {}
         """The tensors of the module that are placed so, by name."""
+        self._shared: set[str] = set()
+        """Classes and functions that share tensors with their callers: these may be elsewhere."""
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -131,6 +146,8 @@ class DeviceChosenAtImport(Rule):
         # A name of its own for the device puts nothing there yet.
         if event.value_node is not None and event.scope.qualname and event.owner is not None:
             self._placing.add(id(event.value_node))
+            if isinstance(event.value, DeviceName):
+                self._shared.add(_whole(event.scope))  # whoever has the object may read it
         if _at_import(event.scope) and not event.of_class and id(event.value_node) in self._placed:
             self._tables[event.target] = self._placed[id(event.value_node)]
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
@@ -169,6 +186,17 @@ class DeviceChosenAtImport(Rule):
         choice = self._choices.get((False, self._tables.get(event.name, "")))
         if choice is not None:
             choice.tables.append((event.node, event.scope, event.name))
+        return ()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        if any(_is_placed(value) for _, value in event.arguments):
+            self._shared.add(_whole(event.scope))
+        return ()
+
+    def returned(self, event: Returned) -> Iterable[Draft]:
+        handed_out = tuple(innermost_of(event.value))
+        if any(map(_is_placed, handed_out)) or any(isinstance(one, Opaque) for one in handed_out):
+            self._shared.add(_whole(event.scope))
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -212,6 +240,10 @@ class DeviceChosenAtImport(Rule):
         if choice is not None:
             choice.reads.append((node, scope))
 
+    def _meets_callers(self, read: tuple[cst.CSTNode, Scope]) -> bool:
+        """Whether what is put there meets what a caller has: arrays in and out meet nothing (fixture `arrays`)."""
+        return id(read[0]) in self._placing and _whole(read[1]) in self._shared
+
     def finish(self) -> Iterable[Draft]:
         for (_, name), choice in self._choices.items():
             used = next((read for read in choice.reads if id(read[0]) in self._placing), None)
@@ -219,6 +251,7 @@ class DeviceChosenAtImport(Rule):
             if used is None and choice.tables:
                 _, scope, table = choice.tables[0]
                 where = f"`{scope.qualname}` uses `{table}`, which is there,"
+            met = bool(choice.tables) or any(self._meets_callers(read) for read in choice.reads)
             steps = [DraftStep(used[0], used[1], "used here")] if used else []
             for node, scope, table in _first_reads(choice):
                 steps.append(DraftStep(node, scope, f"`{table}` is read here, and is there"))
@@ -227,12 +260,24 @@ class DeviceChosenAtImport(Rule):
                 scope=choice.scope,
                 message=f"`{name}` is a device chosen while the module is imported"
                 + (f"; {where} whatever device its caller works on" if steps else ""),
-                confidence=Confidence.MEDIUM if steps else Confidence.LOW,
+                confidence=Confidence.MEDIUM if steps and met else Confidence.LOW,
                 trace=tuple(steps),
                 repair=Repair(
                     Applicability.SUGGESTION, "use the device of a tensor or module at hand, or take it as an argument"
                 ),
             )
+
+
+def _whole(scope: Scope) -> str:
+    """The class of a method, whose methods share what the object holds; else the function."""
+    return scope.class_name or scope.qualname
+
+
+def _is_placed(value: Value) -> bool:
+    """A tensor or a module, or something that holds them, which is not on the CPU for sure."""
+    if isinstance(value, Opaque) and not value.tensorlike:
+        return False
+    return isinstance(value, (Tensor, Module, Opaque)) and value.device != CPU
 
 
 def _first_reads(choice: _Choice) -> Iterable[tuple[cst.CSTNode, Scope, str]]:

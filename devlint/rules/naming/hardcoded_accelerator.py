@@ -63,6 +63,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
+- A `GradScaler("cuda", enabled=self.use_amp)`: a switch decides, and without CUDA it leaves the loss as it is.
 - The function hands a collective, `dist.all_reduce(total)`, what is on the current accelerator: NCCL wants it there.
 - A module without parameters and buffers: `nn.MSELoss().cuda()` does nothing.
 - The package sets the current accelerator in each of its processes, and nobody is on none: the file imports what needs

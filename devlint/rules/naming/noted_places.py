@@ -23,6 +23,7 @@ from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.placement.syntax.nodes import dotted
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
@@ -268,8 +269,18 @@ def _is_plain(event: DeviceNamed) -> bool:
     if name is None or not is_current(name.device) or event.guarded or name.chosen_by_probe:
         return False
     enabled = event.call.keyword("enabled") if event.call is not None else None
+    if enabled is None:
+        return True
+    if _is_scaler(event):
+        # What a switch of the program turns on is off without an accelerator anyway (fixture `named`).
+        return isinstance(enabled.value, Constant) and enabled.value.value is True
     # `torch.autocast("cuda", enabled=x.is_cuda)` is its own test (fixture `enabled_where_it_applies`).
-    return enabled is None or not (isinstance(enabled.value, Truth) and enabled.value.about_device)
+    return not (isinstance(enabled.value, Truth) and enabled.value.about_device)
+
+
+def _is_scaler(event: DeviceNamed) -> bool:
+    """`torch.amp.GradScaler("cuda")`: where there is no CUDA, it warns and leaves the loss as it is."""
+    return event.call is not None and (dotted(event.call.node.func) or "").rpartition(".")[2] == "GradScaler"
 
 
 def _replaced(value: cst.CSTNode) -> str:

@@ -200,8 +200,11 @@ def _kept(scope: Scope, target: str) -> Kept:
 
 
 def _falls_back(value: Value) -> bool:
-    """Whether a test of what the machine has chose it, or it is the CPU in some arm."""
-    if not isinstance(value, DeviceName):
+    """Whether a test of what the machine has chose it, or it is the CPU in some arm.
+
+    Where there is none, it is None as often as not, and nobody sets that (fixture `set_back`).
+    """
+    if not isinstance(value, DeviceName) or value.or_none:
         return False
     return value.chosen_by_probe or (may_be_cpu(value.device) and value.device != CPU)
 
