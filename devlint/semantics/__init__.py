@@ -34,6 +34,7 @@ from devlint.semantics.rulebook import (
     operator,
     process_setting,
     raises_without,
+    refused_device,
     transfer,
 )
 
@@ -76,5 +77,6 @@ __all__ = [
     "parse_device",
     "process_setting",
     "raises_without",
+    "refused_device",
     "transfer",
 ]

@@ -18,19 +18,25 @@ DEFAULT_GROUPS = frozenset({"torch.distributed.group.WORLD", "torch.distributed.
 class Collective:
     """``tensors``: the parameters for the tensors sent or received, with their positions.
 
-    ``group`` is the position of the process group; None if the call takes none.
+    ``group`` is the position of the process group; None if the call takes none. ``asked_by`` is the keyword by which
+    the call is asked to send anything; empty where it always does.
     """
 
     name: str
     tensors: tuple[tuple[str, int], ...]
     group: int | None
+    asked_by: str = ""
 
 
 @cache
 def collective(qualified: str) -> Collective | None:
     """The facts about a collective by its full name; None for other names."""
     row = tables.row("collectives", qualified)
-    return None if row is None else Collective(qualified, tuple(row["tensors"].items()), row.get("group"))
+    return (
+        None
+        if row is None
+        else Collective(qualified, tuple(row["tensors"].items()), row.get("group"), row.get("asked_by", ""))
+    )
 
 
 def carries_cpu_tensors(backend: str | None) -> bool:

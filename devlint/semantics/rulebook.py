@@ -147,6 +147,13 @@ def raises_without(qualified: str) -> str | None:
 
 
 @cache
+def refused_device(qualified: str) -> int | None:
+    """The position of the argument ``device`` of a function that raises where that is the CPU; None for others."""
+    row = tables.row("refusals", qualified)
+    return None if row is None else row.get("device")
+
+
+@cache
 def process_setting(qualified: str) -> tuple[str, str] | None:
     """The process-wide setting of a function, and the argument that names the device; None if it sets nothing."""
     row = tables.row("settings", qualified)

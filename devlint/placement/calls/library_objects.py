@@ -49,6 +49,21 @@ def given(interp: Interpreter, parameter: cst.Param, class_name: str, name: str)
     return placed_anywhere(interp, parameter, row.name, name)
 
 
+_AXES = frozenset({"ax", "axs", "axes"})
+
+
+def is_drawn_on(interp: Interpreter, parameter: cst.Param) -> bool:
+    """Whether an argument is what matplotlib draws on: by its annotation, or by the name that everybody has for it."""
+    if parameter.annotation is None:
+        return parameter.name.value in _AXES and any(map(_is_of_plots, interp.index.imports.values()))
+    stated = path_of(parameter.annotation.annotation) or ""
+    return stated.endswith("Axes") and _is_of_plots(interp.index.qualified(stated))
+
+
+def _is_of_plots(name: str) -> bool:
+    return name.partition(".")[0] == "matplotlib"
+
+
 def placer(call: LibraryCall) -> Value:
     """An object whose ``device`` is that of the process."""
     if call.is_unknown():

@@ -23,6 +23,7 @@ from devlint.placement.calls.module_inputs import meet_moved_model, note_callers
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.registering import REGISTERING, register, register_items, store_keywords
+from devlint.placement.calls.state_dicts import items_of_state, state_dict
 from devlint.placement.calls.unmoved_batches import meet_batch_in_method
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
@@ -178,6 +179,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if _gives_observations(function):
         return _observed(interp, node, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
+        if (listed := items_of_state(receiver, name)) is not None:
+            return listed
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         if name == "get" and ITEMS in receiver.fields:
@@ -260,7 +263,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
         return _state(name, receiver.device, provenance)
     if name == "state_dict":
-        return Opaque(receiver.device, receiver.provenance)
+        return state_dict(interp, node, receiver.device, receiver.provenance)
     info = semantics.module(receiver.type_name)
     if info is not None and info.keyed and name in ("values", "items", "get", "pop"):
         item = item_of(interp, receiver, None)
@@ -326,6 +329,8 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     if name in NAMES_OF_STATE and receiver.info.is_module and not site.positional:
         device = SameAs(module_symbol(receiver.info))
         return _state(name, device, interp.step(StepKind.GIVEN, node, device, code_of(node)))
+    if name == "state_dict" and receiver.info.is_module and method is None:
+        return state_dict(interp, node, SameAs(module_symbol(receiver.info)))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         placed = name in ("to", "cpu") and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION

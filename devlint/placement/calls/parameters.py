@@ -286,6 +286,8 @@ def _value(
 ) -> Value:
     """The value of a parameter. ``first``: of what a Module is called with, the first is its input, by convention."""
     device: Device = SameAs(with_module or symbol)
+    if library_objects.is_drawn_on(interp, parameter):
+        return Host(numpy=True)
     if parameter.annotation is not None and held.role in (Holds.ANYTHING, Holds.NO_TENSOR):
         held = Held(role_of_alias(interp, parameter) or held.role, held.convention)
     if held.role in _TENSORS and _is_named_for_cpu(symbol.name):

@@ -54,7 +54,7 @@ def left_out_devices(info: FunctionInfo, index: FileIndex) -> Iterator[LeftOut]:
     wanted = [p.name.value for p in parameters_of(node) if names_device(p) or p.name.value in SWITCHES]
     if not wanted:
         return
-    recursive = [call for call in _calls_of_its_name(info) if any(_leaves_out(call, info, name) for name in wanted)]
+    recursive = [call for call in _calls_of_its_name(info) if any(leaves_out(call, info, name) for name in wanted)]
     for name in wanted:
         if not mentions(node.body, name):
             yield from (LeftOut(call, name, False) for call in _delegation(info, index, name))
@@ -91,7 +91,7 @@ def _delegation(info: FunctionInfo, index: FileIndex, name: str) -> Iterator[cst
     if not isinstance(call, cst.Call) or documented_as_unused(node):
         return
     callee = _callee(info, index, call)
-    if callee is not None and callee is not info and _leaves_out(call, callee, name):
+    if callee is not None and callee is not info and leaves_out(call, callee, name):
         yield call
 
 
@@ -109,7 +109,7 @@ def _callee(info: FunctionInfo, index: FileIndex, call: cst.Call) -> FunctionInf
     return None
 
 
-def _leaves_out(call: cst.Call, callee: FunctionInfo, name: str) -> bool:
+def leaves_out(call: cst.Call, callee: FunctionInfo, name: str) -> bool:
     """Whether the callee has a parameter of that name with a default, and the call gives it nothing."""
     bound = callee.has_receiver
     if any(a.star or (a.keyword is not None and a.keyword.value == name) for a in call.args):
@@ -197,7 +197,7 @@ class _Recursion:
 
     def _is_recursive(self, call: cst.Call, tests: tuple[cst.CSTNode, ...]) -> bool:
         info, function = self.info, call.func
-        if not _leaves_out(call, info, self.name):
+        if not leaves_out(call, info, self.name):
             return False
         if isinstance(function, cst.Name):
             return info.owner is None and function.value == info.name

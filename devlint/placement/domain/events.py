@@ -119,6 +119,27 @@ class RequestDropped(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeftToAnother(Event):
+    """``"cuda" if torch.cuda.is_available() else "mps"``: where there is no CUDA, another accelerator is taken for
+    granted. ``node`` is the literal that names it.
+    """
+
+    kind: str
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the choice is made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmsAlike(Event):
+    """``if use_cuda: x = x.cuda() else: x = x.cuda()``: both arms of a question about devices go to the accelerator.
+
+    ``node`` is where the arm does so that is for machines, or runs, without one.
+    """
+
+    test: cst.BaseExpression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Defaulted(Event):
     """A default argument names a device; it is evaluated once, with the definition."""
 

@@ -40,6 +40,7 @@ from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import note_index
 from devlint.placement.state.refusals import note_refused
+from devlint.placement.state.unasked_choices import note_arms_alike, note_unasked_choice
 from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
 from devlint.records import replace
@@ -285,6 +286,8 @@ def conditional(interp: Interpreter, node: cst.IfExp) -> Value:
     condition = conditions.test(interp, node.test)
     if condition.cpu_when is not None or condition.known is not None:
         note_dropped_request(interp, node)
+        note_unasked_choice(interp, node)
+    note_arms_alike(interp, node, condition)
     results: dict[bool, Value] = {}
 
     def arm(outcome: bool, expression: cst.BaseExpression) -> None:

@@ -25,6 +25,7 @@ from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts, first_rounds
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.unasked_choices import note_arms_alike, note_unasked_choice
 from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
@@ -159,6 +160,9 @@ def global_statement(interp: Interpreter, node: cst.Global | cst.Nonlocal) -> No
 
 def if_statement(interp: Interpreter, node: cst.If) -> None:
     condition = conditions.test(interp, node.test)
+    if condition.cpu_when is not None:
+        note_unasked_choice(interp, node)
+    note_arms_alike(interp, node, condition)
     replaced, made = replaced_for_its_shape(node), list[Tensor]()
 
     def then() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.bindings import item_of
+from devlint.placement.calls.state_dicts import item_of_state
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Container,
@@ -24,7 +25,7 @@ from devlint.placement.operations import frames
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state import first_rounds, ranks
-from devlint.placement.state.field_types import ITEMS, is_generic
+from devlint.placement.state.field_types import ALL_ITEMS, ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
 from devlint.records import replace
@@ -78,6 +79,8 @@ def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> 
             _evaluate_slice(interp, element.slice)
         return frames.read(value)
     item: Value = value if key is not None else read_item(interp, node, value)
+    if ALL_ITEMS in value.fields:
+        return item_of_state(value)
     if isinstance(key, str) and ITEMS in value.fields:
         # All rows of an encoding: a text each.
         dim = Dim.NONZERO if is_encoded(value) else Dim.UNKNOWN

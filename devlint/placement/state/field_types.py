@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ITEMS = "[]"
 """Stands for all items under string keys."""
+ALL_ITEMS = "[*]"
+"""Stands for all items, whatever key they are under: tensors, and nothing else."""
 
 
 _GENERICS = frozenset({"typing", "typing_extensions", "collections.abc"})

@@ -3,9 +3,10 @@
 ## What it does
 
 Finds tensors made without a device that are given to a collective of `torch.distributed` (`all_reduce`, `broadcast`,
-`all_gather`, `send` ...) or of accelerate (`gather`, `gather_for_metrics`, `reduce`, `pad_across_processes`), at once
-or through a function of the same file. It is an error where the file sets up NCCL and a warning where the backend is
-not in sight. A tensor that was put on the CPU on purpose is reported where NCCL is.
+`all_gather`, `send` ...), of accelerate (`gather`, `gather_for_metrics`, `reduce`, `pad_across_processes`) or of
+Lightning (`self.log(..., sync_dist=True)`), at once or through a function of the same file. It is an error where the
+file sets up NCCL and a warning where the backend is not in sight. A tensor that was put on the CPU on purpose is
+reported where NCCL is.
 
 The finding stands at the creation.
 
@@ -74,7 +75,8 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, Container, Instance, Reference, Tensor
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import Constant, Container, Instance, Reference, Self, Tensor
 from devlint.placement.domain.lattice import CPU, GuardKind, SameAs, guards_of, is_of_parameter, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, Stored
 
 ACCELERATOR = "accelerate.Accelerator"
+LIGHTNING = "lightning.LightningModule"
 _SETS_BACKEND = ("torch.distributed.init_process_group", "torch.distributed.new_group")
 
 
@@ -223,13 +226,24 @@ def _collective(event: Called) -> Collective | None:
     if not event.name.startswith("."):
         return found
     receiver = event.receiver
+    if found is not None and found.asked_by:
+        of_lightning = isinstance(receiver, Self) and receiver.info.kind is ClassKind.LIGHTNING
+        return found if of_lightning and _is_asked(event, found.asked_by) else None
     known = isinstance(receiver, Instance) and receiver.type_name == ACCELERATOR
     return found if found is not None and (known or _is_named_accelerator(event)) else None
 
 
 def _may_be_collective(name: str) -> Collective | None:
-    """What a name stands for; of a method only if its object is an ``Accelerator``."""
-    return collective(ACCELERATOR + name if name.startswith(".") else name)
+    """What a name stands for; of a method only if its object is an ``Accelerator`` or a ``LightningModule``."""
+    if name.startswith("."):
+        return collective(ACCELERATOR + name) or collective(LIGHTNING + name)
+    return collective(name)
+
+
+def _is_asked(event: Called, keyword: str) -> bool:
+    """``self.log("loss", loss, sync_dist=True)``: otherwise each process keeps its own."""
+    given = event.call.keyword(keyword)
+    return given is not None and not (isinstance(given.value, Constant) and given.value.value is False)
 
 
 def _is_named_accelerator(event: Called) -> bool:

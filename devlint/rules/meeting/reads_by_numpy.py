@@ -53,16 +53,15 @@ def is_state_of_a_model(event: HostRead) -> bool:
 
 
 def _is_named_by_module(provenance: Provenance) -> bool:
-    """`model.parameters()`, `self.net.named_buffers()`: one of these, or computed from one."""
+    """`model.parameters()`, `self.net.named_buffers()`, `model.state_dict()`: one of these, or computed from one."""
     import libcst as cst
 
     given = provenance.find(StepKind.GIVEN)
     node = given.node if given is not None else None
     if given is not None and given.note == CONVENTIONS[NAMED_STATE]:
         return True
-    return (
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in NAMES_OF_STATE
-    )
+    named = isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value
+    return named in NAMES_OF_STATE or named == "state_dict"
 
 
 def is_listed_by_a_model(event: HostRead) -> bool:

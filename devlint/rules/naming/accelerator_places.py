@@ -128,6 +128,8 @@ def draft_of(
 ) -> Draft | None:
     """``of_class``: devices of the object to which other methods move something."""
     handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
+    # The top level is where a program chooses its device, but not where it has asked for one that may be the CPU.
+    at_top = place.scope.setting is Setting.MODULE_LEVEL
     shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
     candidates = [
         candidate
@@ -136,6 +138,7 @@ def draft_of(
             *candidates_of(definition.begun, definition.moved),
         )
         if candidate.name not in place.absent
+        and (candidate.falls_back or not at_top)
         and not _comes_later(candidate, definition, place)
         and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in

@@ -103,6 +103,7 @@ from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_machine
 from devlint.rules.naming.indices_as_devices import index_drafts
+from devlint.rules.naming.mapped_to_accelerators import MappedToAccelerators
 from devlint.rules.naming.named_by_functions import NamedByFunctions
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
@@ -151,6 +152,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._by_default = AcceleratorByDefault()
         self._kept = StateOfObjects()
         self._by_functions = NamedByFunctions()
+        self._mapped = MappedToAccelerators()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -185,6 +187,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused.called(event)
         self._by_default.called(event)
         self._by_functions.called(event)
+        self._mapped.called(event)
         return super().called(event)
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
@@ -226,6 +229,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         for draft in self._drafts():
             yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
         yield from self._refused.drafts()
+        yield from self._mapped.drafts(self._places.definitions)
 
     def _unlike_the_rest(self, definition: Definition, place: Place) -> Draft | None:
         return self._asked_elsewhere.draft_of(definition, place) or self._by_functions.draft_of(definition, place)

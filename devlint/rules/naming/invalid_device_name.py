@@ -66,13 +66,14 @@ from devlint.drafts.wording import quoted
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain.abstract_values import Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import Sink
+from devlint.rules.naming.refused_defaults import RefusedDefaults
 from devlint.rules.naming.visible_devices import distance
 from devlint.rules.rule import Rule
 from devlint.semantics import Mangled, NamedDevice, Refused, parse_device
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceNamed, Moved
+    from devlint.placement.domain.events import Begun, Created, DeviceNamed, Moved, Stored
 
 HARDWARE = frozenset({"gpu", "gpus", "nvidia", "geforce", "amd", "rocm", "metal", "auto", "host", "any"})
 """Words for hardware, or for a choice, that no backend is called by."""
@@ -89,6 +90,19 @@ class InvalidDeviceName(Rule):
     def __init__(self) -> None:
         self._transfers: dict[int, DeviceNamed] = {}
         """By call: names given to a transfer, until it is known of what."""
+        self._defaults = RefusedDefaults()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._defaults.begun(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._defaults.stored(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._defaults.used(event)
+        return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         if event.sink == Sink.TRANSFER and event.call is not None:
@@ -98,9 +112,13 @@ class InvalidDeviceName(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         """`quantity.to("km")` is a transfer of nothing that torch knows (fixture `never_reaches_torch`)."""
+        self._defaults.used(event)
         named = self._transfers.pop(id(event.node), None)
         if named is not None and (_is_torchs(event.receiver) or _means_a_device(named.text)):
             yield from _drafts(named)
+
+    def finish(self) -> Iterable[Draft]:
+        yield from self._defaults.drafts()
 
 
 def _is_torchs(receiver: Value) -> bool:

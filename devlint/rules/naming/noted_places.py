@@ -152,7 +152,7 @@ class NotedPlaces:
             self.of(event.scope).sends_to_others = True
 
     def device_named(self, event: DeviceNamed) -> None:
-        if event.scope.setting is Setting.MODULE_LEVEL:
+        if event.scope.setting is Setting.MODULE_LEVEL and event.sink != Sink.TRANSFER:
             self._elsewhere.add(id(event.node))
         elif event.sink in NAMED and _is_plain(event):
             if event.sink == Sink.TRANSFER and event.call is not None and event.call.node.func is not None:
@@ -169,7 +169,7 @@ class NotedPlaces:
 
     def moved(self, event: Moved) -> None:
         named = self._strings.pop(id(event.node), None)
-        if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
+        if not event.moves:
             return
         definition = self.of(event.scope)
         self._note_in_use(event.scope, in_use(event))

@@ -107,7 +107,7 @@ class RefusedByCuda:
         # What the code itself sets to the CPU is there, whatever else the package does.
         premise: Premise | None = None
         set_to_cpu = self._on_cpu.get(_kept(event.scope, spelled))
-        if _falls_back(named.value):
+        if falls_back(named.value):
             when = "where there is no accelerator"
         elif set_to_cpu is not None and not _is_known(named.value) and self._is_in_an_arm(*set_to_cpu):
             when, way = "in one arm", (DraftStep(*set_to_cpu, "set here", "cpu"),)
@@ -199,7 +199,7 @@ def _kept(scope: Scope, target: str) -> Kept:
     return (scope.class_name or "" if own else scope.qualname), target
 
 
-def _falls_back(value: Value) -> bool:
+def falls_back(value: Value) -> bool:
     """Whether a test of what the machine has chose it, or it is the CPU in some arm.
 
     Where there is none, it is None as often as not, and nobody sets that (fixture `set_back`).

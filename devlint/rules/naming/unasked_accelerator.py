@@ -87,8 +87,10 @@ from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.repairs.bound_names import path_to
 from devlint.rules.naming.device_candidates import candidates_of
+from devlint.rules.naming.left_to_another import LeftToOthers
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.naming.refused_by_cuda import refuses_the_cpu
+from devlint.rules.naming.told_the_cpu import ToldTheCpu
 from devlint.rules.naming.ways_out import leaves_without, untried
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -98,7 +100,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Called
+    from devlint.placement.domain.events import ArmsAlike, Begun, Called, Compared, LeftToAnother
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition
@@ -116,10 +118,12 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV309")
     gives_way_unless_surer = ("DEV302", "DEV307")
-    wakes_at = any_of(device_named=always, moved=always)
+    wakes_at = any_of(device_named=always, moved=always, left_to_another=always, arms_alike=always)
 
     def __init__(self) -> None:
         super().__init__()
+        self._told_the_cpu = ToldTheCpu()
+        self._left = LeftToOthers()
         self._calls: list[tuple[Called, str]] = []
         """Calls of functions that need an accelerator, and which one."""
         self._under_tests: set[str] = set()
@@ -135,8 +139,14 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     def wakes_at_call(name: str) -> bool:
         return raises_without(name) is not None or refuses_the_cpu(name)
 
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._left.begun(event)
+        return super().begun(event)
+
     def called(self, event: Called) -> Iterable[Draft]:
         super().called(event)
+        self._told_the_cpu.called(event)
+        self._left.called(event)
         if event.name.startswith("torch.distributed."):
             self._of_groups.add(event.scope)
         if _is_tested(event.arms):
@@ -149,11 +159,27 @@ class UnaskedAccelerator(NotesPlaces, Rule):
             self._calls.append((event, kind))
         return ()
 
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        self._told_the_cpu.compared(event)
+        return super().compared(event)
+
+    def left_to_another(self, event: LeftToAnother) -> Iterable[Draft]:
+        self._left.left(event)
+        return ()
+
+    def arms_alike(self, event: ArmsAlike) -> Iterable[Draft]:
+        self._left.alike(event)
+        return ()
+
     def finish(self) -> Iterable[Draft]:
-        yield from self._beside_a_choice()
+        yield from self._left.drafts()
+        chosen = (*self._beside_a_choice(), *self._told_the_cpu.drafts())
+        yield from chosen
+        told = {draft.scope for draft in chosen}
         found: dict[Scope, list[tuple[cst.CSTNode, str]]] = {}
         for node, scope, message in (*self._named(), *self._called()):
-            found.setdefault(scope, []).append((node, message))
+            if scope not in told:
+                found.setdefault(scope, []).append((node, message))
         for scope, places in found.items():
             yield _draft(scope, places, self._told(scope, places))
 

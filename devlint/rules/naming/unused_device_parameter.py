@@ -92,6 +92,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, is_of_parameter
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.naming.left_to_accelerators import LeftToAccelerators
+from devlint.rules.naming.made_untold import MadeUntold
 from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -151,6 +152,7 @@ class UnusedDeviceParameter(Rule):
         self._left: dict[str, list[Called]] = {}
         """By constructor: the modules with state that it makes, and leaves where they are made."""
         self._told_elsewhere = ToldElsewhere()
+        self._untold = MadeUntold()
         self._left_to_accelerators = LeftToAccelerators()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
@@ -162,6 +164,7 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        self._untold.called(event)
         if event.scope.setting is Setting.CONSTRUCTION and _makes_a_part(event):
             self._left.setdefault(event.scope.qualname, []).append(event)
         return ()
@@ -289,7 +292,7 @@ class UnusedDeviceParameter(Rule):
 
     def _made_without(self, event: ParameterIgnored) -> list[DraftStep]:
         """The parts that a constructor makes and could have brought to the device."""
-        made = self._left.get(event.scope.qualname, ())
+        made = (*self._untold.beside(event), *self._left.get(event.scope.qualname, ()))
         return [DraftStep(one.node, one.scope, "made here without it") for one in made[:MOST_STEPS]]
 
     def _confidence_of_call(self, event: ParameterLeftOut) -> Confidence:
@@ -298,9 +301,10 @@ class UnusedDeviceParameter(Rule):
         return Confidence.MEDIUM if places and event.scope.role is not Role.TEST else Confidence.LOW
 
     def _confidence(self, event: ParameterIgnored) -> Confidence:
-        if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._decides:
-            return Confidence.LOW
-        return Confidence.MEDIUM
+        # What takes a device of that name would have done with it what the caller asks.
+        decides = event.scope.qualname in self._decides or any(self._untold.beside(event))
+        in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+        return Confidence.MEDIUM if decides and not in_tests else Confidence.LOW
 
 
 def _makes_a_part(event: Called) -> bool:

@@ -105,6 +105,7 @@ from devlint.rules.state.origins_of_files import (
     sources_of,
     trains,
 )
+from devlint.rules.state.rewritten_states import is_a_state
 from devlint.rules.state.saved_files import WRITERS, SavedFiles
 from devlint.rules.waking import any_of
 from devlint.semantics import Factory
@@ -276,7 +277,9 @@ class LoadWithoutMapLocation(Rule):
             named = named or (source is not None and self._saved.holds_placed(event.scope, source.node))
             # Where the function is told a device, its callers choose one: whatever it loads is to go there.
             told_device = event.scope.qualname in self._parametrised
-            doubtful = plain or told or not (told_device or id(event.node) in self._states or named)
+            shown = told_device or id(event.node) in self._states or named
+            shown = shown or (whole is not None and is_a_state(whole, event.node))
+            doubtful = plain or told or not shown
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
         yield from self._downloads.drafts()
         yield from self._of_models.drafts()

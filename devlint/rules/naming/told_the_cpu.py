@@ -1,0 +1,99 @@
+"""Functions of `torch.cuda` that an object tells its device, which may be the CPU: part of DEV312.
+
+Source: `_get_device_index` in torch/cuda/_utils.py, "Expected a cuda device, but got: cpu".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.abstract_values import Constant, DeviceName
+from devlint.placement.domain.scope import Setting
+from devlint.placement.state.call_sites import is_private
+from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.rules.naming.refused_by_cuda import falls_back
+from devlint.semantics import NamedDevice, parse_device, refused_device
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.abstract_values import Argument, Value
+    from devlint.placement.domain.events import Called, Compared
+    from devlint.placement.domain.scope import Scope
+
+_KEPT = re.compile(r"self\.\w*device\b")
+
+
+@dataclass(slots=True)
+class ToldTheCpu:
+    _calls: list[tuple[Called, Argument]] = field(default_factory=list)
+    _asked: dict[tuple[str, str], list[tuple[cst.CSTNode, Scope]]] = field(default_factory=dict)
+    """By class and what it keeps a device under: where a method asks what that is."""
+    _under_tests: set[str] = field(default_factory=set)
+    """The last names of what is called where a device is asked for."""
+
+    def compared(self, event: Compared) -> None:
+        owner = event.scope.class_name
+        sides = ((event.left_node, event.right), (event.right_node, event.left))
+        for node, other in sides if owner is not None else ():
+            kept = _KEPT.search(code_of(node)) if _names_a_type(other) else None
+            if kept is not None and owner is not None:
+                self._asked.setdefault((owner, kept[0]), []).append((event.node, event.scope))
+
+    def called(self, event: Called) -> None:
+        if event.guarded or any(speaks_of_devices(decided.guard.text) for decided in event.arms):
+            self._under_tests.add(event.name.rpartition(".")[2])
+            return
+        position = refused_device(event.name)
+        told = event.call.argument("device", position) if position is not None and not event.on_cpu else None
+        if told is not None and _KEPT.fullmatch(code_of(told.node)) and event.scope.class_name is not None:
+            self._calls.append((event, told))
+
+    def drafts(self) -> Iterator[Draft]:
+        """One a method: they are mended by one question."""
+        found: set[Scope] = set()
+        for event, told in self._calls:
+            scope, name = event.scope, event.scope.qualname.rpartition(".")[2]
+            contract = scope.setting is Setting.HOST or is_named_for_accelerator(scope.qualname)
+            if scope in found or contract or scope.role not in (Role.LIBRARY, Role.SCRIPT):
+                continue
+            # A helper's callers, in the class, may have asked (fixture `told_the_cpu`).
+            if is_private(scope.qualname) or name in self._under_tests:
+                continue
+            spelled = code_of(told.node)
+            elsewhere = (place for place in self._asked.get((scope.class_name or "", spelled), ()) if place[1] != scope)
+            asked = next(elsewhere, None)
+            way: tuple[DraftStep, ...] = ()
+            if falls_back(told.value):
+                when = "is where there is no accelerator"
+            elif asked is not None:
+                when, way = "may be", (DraftStep(*asked, "asked here"),)
+            else:
+                continue
+            found.add(scope)
+            yield Draft(
+                node=event.node,
+                scope=scope,
+                message=f"`{event.name}` refuses the CPU, which `{spelled}` {when}; it raises",
+                confidence=Confidence.MEDIUM,
+                trace=(*way, DraftStep(event.node, scope, "raises here where it is the CPU")),
+                repair=Repair(Applicability.SUGGESTION, f'ask for `{spelled}.type == "cuda"` before'),
+            )
+
+
+def _names_a_type(value: Value) -> bool:
+    """`"cpu"`, `torch.device("cuda")`: what a device is compared with to learn its type."""
+    if isinstance(value, DeviceName):
+        return bool(value.text)
+    return (
+        isinstance(value, Constant)
+        and isinstance(value.value, str)
+        and isinstance(parse_device(value.value), NamedDevice)
+    )
