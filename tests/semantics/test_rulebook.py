@@ -30,6 +30,7 @@ from devlint.semantics import (
     operator,
     process_setting,
     raises_without,
+    refused_device,
     tables,
     transfer,
 )
@@ -282,6 +283,14 @@ def test_what_needs_an_accelerator_raises_on_a_build_for_the_cpu(name: str) -> N
     arguments = needed.get(name, (0,) if name.endswith("get_device_properties") else ())
     with pytest.raises((AssertionError, AttributeError, RuntimeError), match=r"(?i)cuda|xpu|mps|dummy base class"):
         _called_and_entered(lookup(name), arguments)
+
+
+@pytest.mark.parametrize("name", [name for name in tables.rows("refusals") if refused_device(name) is not None])
+def test_what_refuses_the_cpu_takes_a_device_there(name: str) -> None:
+    function = lookup(name)
+    called = function.__new__ if name.endswith(".Stream") else function
+    parameters = [one for one in inspect.signature(called).parameters if one != "cls"]
+    assert parameters[refused_device(name) or 0] == "device"
 
 
 def _called_and_entered(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

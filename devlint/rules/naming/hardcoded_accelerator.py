@@ -20,7 +20,10 @@ the CPU on a machine without an accelerator, in one arm, or by default, which it
 and `.cuda(device)` of a device that is also given to what takes any, `.to(device)`. And what the constructor of a
 Module puts on the current accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's
 method that puts things there which meet the module's parameters. And what an object of another class, in a library,
-keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller.
+keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller. And a file
+that is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device to which the function or the object
+brings things, or whose state is copied into a module on the CPU. At the top level of a program it finds what goes to
+CUDA behind a device that was chosen by what the machine has.
 
 ## Why is this bad
 
@@ -61,6 +64,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The method brings there what it is given as well, or its class brings itself or keeps that device. The constructor of
   a class that is no Module brings something there in any case: so does the rest of the class.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
+- The top level of a program that has chosen no device yet, and what is under a test for one.
+- A state that is read onto CUDA for a module which the function then brings there.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
 - A `GradScaler("cuda", enabled=self.use_amp)`: a switch decides, and without CUDA it leaves the loss as it is.

@@ -3,7 +3,9 @@
 ## What it does
 
 Finds names that reach PyTorch and are no devices: other words for an accelerator (`"gpu"`), another case (`"CUDA:0"`),
-negative or malformed indices (`"cuda:-1"`, `"cuda: 0"`), and indices above 127, which PyTorch stores in eight bits.
+negative or malformed indices (`"cuda:-1"`, `"cuda: 0"`), and indices above 127, which PyTorch stores in eight bits. A
+default that stands for what is still to be chosen, `device="auto"`, is one where the parameter, or the attribute that
+keeps it, reaches PyTorch as it is, and nothing in the file looks for that word: a warning.
 
 ## Why is this bad
 

@@ -9,6 +9,11 @@ switch as `--no-cuda`; where only other files of a package do, with low confiden
 definition itself chose a device that is the CPU on other machines, `torch.cuda.set_device` among them; and what
 measures the work of a module, or of a model that a caller hands in, in a package that works without an accelerator.
 
+It finds functions that an object tells its own device, `torch.cuda.synchronize(self.device)`, where that is the CPU on
+a machine without CUDA, or where another method asks whether it is: they refuse the CPU. It finds machines without CUDA
+that are sent to another accelerator for which nothing asks, `"cuda" if torch.cuda.is_available() else "mps"`, and
+questions about an accelerator whose two arms both go there.
+
 ## Why is this bad
 
 The rest of the package runs on a machine without an accelerator, or with one of another kind. This line raises there:
@@ -55,6 +60,9 @@ def load(path: str) -> torch.nn.Module:
 - Those who call it have asked: the confidence is low, except for functions of `torch.cuda` in a definition that puts
   tensors on a device it is told, `device=self.device`, or is handed what may be anywhere, and measures in any case.
 - A condition of any kind, `if distributed:`, stands before what a definition with a choice of its own calls.
+- A method that others of its class call behind a test for the device, or may: it is private.
+- The other accelerator is asked for in the function, or the system is, `platform.system() == "Darwin"`; one of a plugin
+  is on every machine that has the plugin.
 - The function speaks to a group of processes, `dist.all_reduce(x)`, which has an accelerator each as a rule.
 - It is what a device argument gets where the caller left it out, or a default.
 - Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.

@@ -56,7 +56,8 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
 - The documentation or a comment says that the parameter is ignored or deprecated.
 - A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
 - A function that makes and moves nothing itself, brings things to the CPU alone, or to where another argument is,
-  `torch.zeros(n, device=x.device)`: there the confidence is low, as it is in tests.
+  `torch.zeros(n, device=x.device)`: there the confidence is low, as it is in tests. It is not where what the function
+  makes is of a class that takes a parameter of that name and is told nothing.
 - The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
   test of the parameter decides whether it runs.
 - What a call makes on an accelerator by default is moved afterwards, or the function looks at the device for other ends
