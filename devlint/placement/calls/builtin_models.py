@@ -166,6 +166,8 @@ def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if isinstance(first, Container) and first.keys is None and isinstance(first.rest, Container) and not first.items:
         # ``dict(module.named_parameters())``: of pairs, the values.
         return Container((), (), item_of(interp, first.rest, 1), "dict", node)
+    if isinstance(first, Opaque) or (isinstance(first, Container) and first.keys is not None):
+        return first  # A copy holds the same items.
     pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
     rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
     return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)

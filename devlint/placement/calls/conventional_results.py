@@ -198,7 +198,8 @@ def computes(method: str) -> bool:
     """Whether a method of a Module of unknown class is named after a computation of its parameters."""
     if method.startswith("get_") and method.endswith(_NAMED_AFTER_PARTS):
         return False
-    return any(part in method for part in _COMPUTING) and not method.endswith(("_fn", "_name", "_type", "_size"))
+    named = method.startswith("compute_") or any(part in method for part in _COMPUTING)
+    return named and not method.endswith(("_fn", "_name", "_type", "_size"))
 
 
 def meets_its_inputs(method: str) -> bool:

@@ -16,7 +16,7 @@ from devlint.placement.calls.attributes import attribute_of, of_class
 from devlint.placement.calls.conventional_results import computes, of_accessor, of_callable, of_image
 from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.higher_order import call_partial
-from devlint.placement.calls.module_inputs import meet_moved_model
+from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import (
     PARAMETERS,
     call_module,
@@ -37,10 +37,11 @@ from devlint.placement.calls.unknown_models import (
     call_unknown,
     call_unknown_model,
     is_named_as_model,
+    meet_moved_inputs,
 )
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
-from devlint.placement.declarations.evidence_names import names_a_module
+from devlint.placement.declarations.evidence_names import names_a_model_in_use, names_a_module
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -67,7 +68,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Called, DeviceNamed, Sink
 from devlint.placement.domain.lattice import CPU
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import device_questions, factories, transfers
 from devlint.placement.operations.device_check import perform
@@ -272,8 +273,11 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque():
             meet_moved_model(interp, node, callee, node.func, site)
             meet_unmoved_batch(interp, node, callee, site)
-            if names_a_module((dotted(node.func) or "").rpartition(".")[2].strip("_")):
+            name = (dotted(node.func) or "").rpartition(".")[2].strip("_")
+            if names_a_module(name):
                 meet_moved_siblings(interp, node, callee, site)
+            if names_a_model_in_use(name) and not was_moved(callee.provenance):
+                meet_moved_inputs(interp, node, site)
             given = of_callable(interp, node, site)
             if given == NOTHING:
                 return of_image(interp, node, site)
@@ -349,6 +353,10 @@ def _call_method(
             # `trainer._criterion(output, target)`: a loss that another object keeps.
             return call_unknown_loss(interp, node, site)
         case Opaque():
+            if is_named_as_model(function):
+                # `trainer.model(x)`: what an argument holds is where that is.
+                held = Module(receiver.device, provenance=receiver.provenance, assumed=True)
+                note_callers_module(interp, node, held, function, site)
             return methods.of_opaque(interp, node, receiver, function, site)
         case Module():
             return methods.of_module(interp, node, receiver, function, site)

@@ -14,9 +14,9 @@ from devlint.placement.domain.abstract_values import Constant, DeviceName, Self,
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import LeftToAccelerator
-from devlint.placement.domain.lattice import Known, is_accelerator
+from devlint.placement.domain.lattice import Known, is_accelerator, leaves
 from devlint.placement.syntax.device_words import is_named_for_accelerator
-from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, string_value
+from devlint.placement.syntax.nodes import body_of, code_of, dotted, inner_nodes, is_name, string_value
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -31,9 +31,13 @@ def note_left_to_accelerator(
     if interp.depth > 0 or interp.muted or interp.in_cpu_world or parameter.name.value != "device":
         return
     default = _accelerator_in(parameter.default)
-    if not default or is_named_for_accelerator(info.qualname) or not mentions(info.node.body, parameter.name.value):
+    chosen = "" if default else _choice_in(parameter.default) or _choice_of_body(info, parameter)
+    if not (default or chosen) or is_named_for_accelerator(info.qualname):
         return
-    at_hand = _device_at_hand(interp)
+    if not mentions(info.node.body, parameter.name.value):
+        return
+    at_hand = _device_at_hand(interp, asked_for=bool(chosen))
+    default = default or f"`{chosen}`"
     if at_hand:
         name = info.owner.name if info.name == "__init__" and info.owner is not None else info.name
         around = _code_around(interp)
@@ -50,9 +54,51 @@ def _accelerator_in(default: cst.BaseExpression | None) -> str:
     return code_of(default) if named is not None and is_accelerator(named.device) else ""
 
 
-def _device_at_hand(interp: Interpreter) -> str:
-    """A device of the caller that may be another: its parameter, its object's, or what its script or user chose."""
-    if _may_be_another(interp.lookup("device")):
+def _choice_in(default: cst.CSTNode | None) -> str:
+    """The choice by what the machine has that a default is: ``"cuda" if torch.cuda.is_available() else "cpu"``."""
+    if isinstance(default, cst.Call) and (dotted(default.func) or "").endswith("device") and len(default.args) == 1:
+        default = default.args[0].value
+    if not isinstance(default, cst.IfExp) or "is_available" not in code_of(default.test):
+        return ""
+    return code_of(default) if _accelerator_in(default.body) or _accelerator_in(default.orelse) else ""
+
+
+def _choice_of_body(info: FunctionInfo, parameter: cst.Param) -> str:
+    """The choice that a body makes where it is told None: ``if device is None: device = "cuda" if ... else "cpu"``."""
+    name = parameter.name.value
+    if parameter.default is None or code_of(parameter.default) != "None" or name not in info.names:
+        return ""
+    for node in inner_nodes(info.node.body, into_definitions=False):
+        made: cst.CSTNode | None = None
+        match node:
+            case cst.If(test=test, body=body) if _asks_for_none(test, name):
+                set_there = (one for one in body_of(body) if isinstance(one, cst.Assign))
+                made = next((one.value for one in set_there if is_name(one.targets[0].target, name)), None)
+            case cst.BooleanOperation(left=left, operator=cst.Or(), right=right):
+                made = right if is_name(left, name) else None
+            case cst.IfExp(test=test):
+                made = node.body if _asks_for_none(test, name) else node.orelse if mentions(test, name) else None
+        if made is not None and (found := _choice_in(made)):
+            return found
+    return ""
+
+
+def _asks_for_none(test: cst.BaseExpression, name: str) -> bool:
+    """``device is None``, ``not device``."""
+    match test:
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.Equal())]):
+            return is_name(left, name)
+        case cst.UnaryOperation(operator=cst.Not(), expression=tested):
+            return is_name(tested, name)
+    return False
+
+
+def _device_at_hand(interp: Interpreter, *, asked_for: bool) -> str:
+    """A device of the caller that may be another: its parameter, its object's, or what its script or user chose.
+
+    ``asked_for``: only what somebody says. What the machine has is chosen alike on both sides.
+    """
+    if _may_be_another(interp.lookup("device"), asked_for):
         return "device"
     owner = interp.state.values.get("self")
     if not isinstance(owner, Self):
@@ -61,7 +107,7 @@ def _device_at_hand(interp: Interpreter) -> str:
         return ""
     method = owner.info.method("device")
     kept = "device" in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
-    return "self.device" if kept and _may_be_another(of_self(interp, owner, "device")) else ""
+    return "self.device" if kept and _may_be_another(of_self(interp, owner, "device"), asked_for) else ""
 
 
 def _among_options(interp: Interpreter) -> str:
@@ -84,8 +130,13 @@ def _is_named(value: Value | None) -> bool:
     return isinstance(value, (Constant, DeviceName)) and not _may_be_another(value)
 
 
-def _may_be_another(value: Value) -> bool:
-    """Whether a device was chosen by the machine or the caller, and is not the accelerator by its name."""
+def _may_be_another(value: Value, asked_for: bool = False) -> bool:
+    """Whether a device was chosen by the machine or the caller, and is not the accelerator by its name.
+
+    ``asked_for``: by the caller, if there is one.
+    """
     if not isinstance(value, DeviceName) or value.of_tensor:
         return False
+    if asked_for:
+        return any(not isinstance(leaf, Known) for leaf in leaves(value.device))
     return value.chosen_by_probe or not isinstance(value.device, Known)

@@ -295,8 +295,8 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
         return []
     # What a number does in a forward of the project is seen there: it may stand beside tensors anywhere.
     own = module.info is not None
-    given = [a for a in site.positional[:1] if not (own and operands.dim_of(a.value) is Dim.ZERO)]
-    return [Bound("input", a.value, a.node, strict=True) for a in given]
+    first_given = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.keyword is None]
+    return [bound for bound in first_given[:1] if not (own and operands.dim_of(bound.value) is Dim.ZERO)]
 
 
 def _adds_numbers(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:
@@ -324,6 +324,8 @@ def _unlisted(argument: Argument) -> Value:
     value = argument.value
     if not argument.star:
         return value
+    if isinstance(value, Opaque):
+        return value if was_moved(value.provenance) else NOTHING
     return value.rest if isinstance(value, Container) and not value.items and value.rest is not None else NOTHING
 
 

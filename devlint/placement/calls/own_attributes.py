@@ -45,7 +45,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.held_modules import is_called_here, placed_by_another, where_methods_put_it
+from devlint.placement.state.held_modules import is_called_here, put_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import (
     as_first_met,
     brought_to_cpu,
@@ -83,7 +83,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     ):
         return first
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
-        later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
+        later = _stored_later(interp, info, name) or put_by_another(interp, info, name)
         later = later or stored_method(interp, owner, name) or _told_by_methods(interp, info, name)
         return later or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
@@ -161,7 +161,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # `self.device = None` until some `setup` stores another.
         if value != NONE:
             return NOTHING
-        later: Value | None = placed_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
+        later: Value | None = put_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
         later = later or brought_to_cpu(interp, info, fact.name) or _told_by_methods(interp, info, fact.name)
         return later or NOTHING
     return value

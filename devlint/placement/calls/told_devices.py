@@ -46,6 +46,7 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
             return False  # the context around the call says it
         given = site.argument(name, position)
         if given is None and _chooses_itself(info, name):
+            note_left_to_accelerator(interp, node, info, parameter, site)
             return False
         if interp.depth == 0:
             said = None if given is None else given.node

@@ -289,6 +289,15 @@ def names_a_module_in_use(name: str) -> bool:
     return names_a_module(name) or (names_a_part(name) and _unnumbered(name).rpartition("_")[2] not in _MADE)
 
 
+def names_a_model_in_use(name: str) -> bool:
+    """What is called so, and called with tensors, is a model that some object holds: ``pipe.transformer(x, t)``."""
+    return names_a_module(name) or _unnumbered(name) in _HELD_MODELS
+
+
+_HELD_MODELS = frozenset("transformer unet dit vae".split())
+"""The parts of a pipeline, by the names that diffusers gives them (pipelines/pipeline_utils.py)."""
+
+
 _MADE = frozenset("conv norm bn linear proj".split())
 """Names of parts that classes and functions have as well."""
 

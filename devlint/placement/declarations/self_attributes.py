@@ -131,7 +131,8 @@ FILLING = frozenset({"append", "add", "extend", "insert", "appendleft"})
 def fillings(node: FunctionNode) -> dict[str, tuple[cst.Call | cst.Subscript, ...]]:
     """Where a method puts items into what ``self`` keeps, by :func:`container_of` it: the calls and the targets.
 
-    ``self.losses.append(loss)``, ``self.losses[step] = loss``, ``self.history["loss"].append(loss)``.
+    ``self.losses.append(loss)``, ``self.losses[step] = loss``, ``self.sums[key] += loss``,
+    ``self.history["loss"].append(loss)``.
     """
     found: dict[str, tuple[cst.Call | cst.Subscript, ...]] = {}
     me = _receiver(node)
@@ -142,6 +143,8 @@ def fillings(node: FunctionNode) -> dict[str, tuple[cst.Call | cst.Subscript, ..
         elif type(child) is cst.Assign:
             targets = (place for one in child.targets for place in unpacked(one.target))
             puts += [(target.value, target) for target in targets if isinstance(target, cst.Subscript)]
+        elif type(child) is cst.AugAssign and isinstance(child.target, cst.Subscript):
+            puts.append((child.target.value, child.target))
         for container, put in puts:
             name = container_of(container, me)
             if name is not None:

@@ -202,8 +202,11 @@ def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName
 
 
 def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
-    same = a.info is b.info and a.type_name == b.type_name
     states = (a.holds_state, b.holds_state)
+    if states in ((True, False), (False, True)) and (a.info is not b.info or a.type_name != b.type_name):
+        # Of one of the two: the other has nothing that could be anywhere.
+        return a if a.holds_state else b
+    same = a.info is b.info and a.type_name == b.type_name
     return Module(
         choose(_by_arms(guard, a.device, b.device), a.device, b.device),
         a.type_name if same else "",

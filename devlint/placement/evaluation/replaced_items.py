@@ -30,7 +30,7 @@ def settle_replaced_items(interp: Interpreter, node: cst.For) -> None:
         return
     if isinstance(whole, Opaque):
         if not whole.tensorlike:
-            interp.state.store(found[0], replace(whole, device=item.device))
+            interp.state.store(found[0], replace(whole, device=item.device, provenance=item.provenance))
         return
     items = tuple(_placed(one, item.device) for one in whole.items)
     rest = whole.rest if whole.rest is None else _placed(whole.rest, item.device)

@@ -28,6 +28,7 @@ from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.unasked_choices import note_arms_alike, note_unasked_choice
 from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
+from devlint.records import replace
 
 
 def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
@@ -114,6 +115,9 @@ def augmented_assignment(interp: Interpreter, node: cst.AugAssign) -> None:
     value = interp.evaluate(node.value)
     symbol = AUGMENTED[type(node.operator)]
     result = binary_operation(interp, node, symbol, (target, node.target), (value, node.value))
+    if isinstance(target, Tensor) and isinstance(result, Tensor) and not isinstance(node.target, cst.Name):
+        # In place: what is kept stays where it is, whatever it meets.
+        result = replace(result, device=target.device, provenance=target.provenance)
     assign(interp, node.target, result, node.value)
 
 

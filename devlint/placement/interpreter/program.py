@@ -78,7 +78,7 @@ class Program(Protocol):
         """Whether the facts of a class are being computed."""
 
     def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
-        """What the walk of a definition stores on objects; None while it runs, or too deep."""
+        """What the walk of a definition stores on objects, or has stored so far; None if nested too deep."""
 
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
         """The parameters that a definition hands to ``torch.load`` as ``map_location``; empty while it runs."""

@@ -106,6 +106,8 @@ class ModuleAnalysis:
         self._is_ahead = False
         self._before: dict[FunctionInfo, Value] = {}
         """What methods give of which a class in construction is made, by what is known until then."""
+        self._walks: dict[int, Interpreter] = {}
+        """The evaluations in progress, by the keys of their definitions."""
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All registered buffers seen so far."""
         self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
@@ -243,9 +245,13 @@ class ModuleAnalysis:
         bind_parameters(interp, info)
         if not self._queried:
             announce(interp, info)
-        with self._noting_calls(self._tries_out(info)):
-            if not info.is_kernel:
-                interp.run_definition(info.node)
+        self._walks[info.key] = interp
+        try:
+            with self._noting_calls(self._tries_out(info)):
+                if not info.is_kernel:
+                    interp.run_definition(info.node)
+        finally:
+            self._walks.pop(info.key, None)
         if self._queried:
             interp.keep_results()
         return interp
@@ -429,7 +435,7 @@ class ModuleAnalysis:
         return constructor, [part for method in info.builders if (part := self._evaluated(method)) is not None]
 
     def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
-        interp = self._evaluated(info)
+        interp = self._evaluated(info) or self._walks.get(info.key)
         return None if interp is None else interp.object_stores
 
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Module, Opaque, Value
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import (
@@ -92,7 +93,12 @@ def _held(info: ClassInfo, name: str, module: Module) -> Module:
     return replace(module, device=SameAs(Symbol(Anchor.EXPRESSION, f"self.{name}", f"{info.qualname}:{name}{_HELD}")))
 
 
-def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module | None:
+def put_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module | None:
+    """The module that other methods keep for the running one: where they place it, or on the CPU as they built it."""
+    return _placed_by_another(interp, info, name) or _left_by_methods(interp, info, name)
+
+
+def _placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module | None:
     """The module that methods build, place and keep: ``self.net = Net().to(self.device)`` of a ``fit``.
 
     The other methods find it there. None where a method keeps one that it does not place, or brings it back.
@@ -122,6 +128,42 @@ def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module
     if first is None or not was_moved(first.provenance) or not is_called_here(interp, name):
         return None
     return _held(info, name, Module(UNKNOWN, provenance=first.provenance))
+
+
+def _left_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Module | None:
+    """The module that other methods build and keep, where no method of the class puts it anywhere.
+
+    ``self.net = Net()`` of a ``build``, ``self.net(x)`` of a ``predict``. None where some method keeps another value,
+    or hands the module to what may move it.
+    """
+    methods = info.storing_later(name)
+    if info.is_module or info.kind is ClassKind.UNKNOWN or any(method is interp.info for _, method in methods):
+        return None
+    every = [method for parent in info.order for method in parent.methods.values()]
+    if any(_moves(method, name) for method in every) or _is_listed(info, name):
+        return None
+    if any(_hands_over(method, name) for method in every if method is not interp.info):
+        return None
+    built: list[Module] = []
+    for holder, method in methods:
+        for value in _kept_by(interp, holder, method, name):
+            if isinstance(value, Module) and value.device == CPU and not value.assumed:
+                built.append(value)
+            elif value != NONE:
+                return None
+    return built[0] if built else None
+
+
+def _hands_over(method: FunctionInfo, name: str) -> bool:
+    """Whether a method gives the attribute to a call: what is called may move it in place."""
+    return name in method.own.mentioned and any(
+        isinstance(argument.value, cst.Attribute)
+        and argument.value.attr.value == name
+        and isinstance(argument.value.value, cst.Name)
+        for call in descend(method.node.body)
+        if isinstance(call, cst.Call)
+        for argument in call.args
+    )
 
 
 def _placed(value: Value, moved: Step) -> Module | Opaque:

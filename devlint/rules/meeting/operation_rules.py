@@ -210,13 +210,17 @@ def _of_one_object(event: DeviceMismatch) -> bool:
 
 
 def _handed_together(event: DeviceMismatch) -> bool:
-    """Whether one definition gets a module that stays on the CPU, puts an input elsewhere, and hands both to a call."""
+    """Whether one definition gets a module that stays on the CPU, and puts an input elsewhere that it meets.
+
+    The definition calls the module itself, or hands both to a function that does.
+    """
     module, other = provenance_of(event.offending.value), provenance_of(event.other.value)
-    if event.offending.role != "module" or event.caller is None or module is None or other is None:
+    if event.offending.role != "module" or module is None or other is None:
         return False
-    got = module.step.scope == event.caller and module.step.kind in (StepKind.MADE, StepKind.RETURNED)
+    around = event.caller or event.scope
+    got = module.step.scope == around and module.step.kind in (StepKind.MADE, StepKind.RETURNED)
     there = device_of(event.other.value)
-    put = any(step.scope == event.caller and step.device == there for step in other)
+    put = any(step.scope == around and step.device == there for step in other)
     return got and put and there is not None and is_set_as_device(there)
 
 
