@@ -23,7 +23,7 @@ from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.reads_of_callees import note_module_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
-from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch
+from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch, note_brought_by_forward
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CALLABLE_RESULT, CONVENTIONS
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
@@ -225,6 +225,7 @@ def call_module(
     if isinstance(first, Tensor) and first.dim is Dim.NONZERO and first.device == device:
         # A transform of images gives one.
         return replace(first, provenance=provenance, evidence=Evidence.LIKELY, kind=Kind.PLAIN)
+    note_brought_by_forward(interp, module, site, device)
     result = Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
     left = partial(handed_back, interp, node)
     return result if forward is None else as_returned(result, interp.program.summary(forward), left)

@@ -21,7 +21,7 @@ from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Argument, Kind, Module, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, batch_of, is_accelerator
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 from devlint.semantics import Dim
@@ -38,6 +38,21 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
         return
     for left in _left_behind(interp, model, site):
         _tell(interp, node, node.func, model, left)
+
+
+def note_brought_by_forward(interp: Interpreter, model: Module, site: CallSite, result: Device) -> None:
+    """Note that a model brings what came with a batch to its own place, and computes there: the rest stays behind.
+
+    ``loss(model(x), y)``: what the loader collated beside ``x`` is still on the CPU.
+    """
+    if interp.in_cpu_world or model.device in (CPU, UNKNOWN) or result != model.device:
+        return
+    if not (was_moved(model.provenance) or is_accelerator(model.device)) or not brings_its_inputs(interp, model, site):
+        return
+    for argument in site.arguments:
+        batch = batch_of(getattr(argument.value, "device", None))
+        if batch is not None and draws_from_a_loader(batch.source):
+            interp.state.moved_groups.setdefault(batch.key, result)
 
 
 def meet_batch_in_method(
