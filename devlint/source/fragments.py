@@ -115,7 +115,7 @@ def _definitions(statements: Iterable[ast.AST], prefix: str) -> Iterator[tuple[s
 def _outlined(definition: Definition, own: frozenset[str]) -> str:
     """What is known of a body that nobody has read; of what it mentions the file's own definitions alone count."""
     names = definition.own
-    sets = (names.mentioned & own, names.stored, names.registered)
+    sets = (names.mentioned & own, names.stored, names.registered, names.kept & own)
     return repr((*map(sorted, sets), definition.yields, definition.places))
 
 

@@ -92,7 +92,7 @@ def kept_program(found: Any, source: Source) -> KeptProgram | None:
 
 
 def _row(one: Definition) -> list[Any]:
-    own = [sorted(names) for names in (one.own.mentioned, one.own.stored, one.own.registered)]
+    own = [sorted(names) for names in (one.own.mentioned, one.own.stored, one.own.registered, one.own.kept)]
     return [one.first, one.body, one.column, one.last, own, one.returns, one.yields, one.places]
 
 
@@ -100,8 +100,8 @@ def _definition(number: int, row: list[Any]) -> Definition:
     first, body, column, last, own, *signs = row
     if not 0 < _number(first) <= _number(body) <= _number(last) or _number(column) < 0:
         raise ValueError
-    mentioned, stored, registered = (frozenset(_texts(names)) for names in own)
-    names = OwnNames(mentioned, stored, registered)
+    mentioned, stored, registered, kept = (frozenset(_texts(names)) for names in own)
+    names = OwnNames(mentioned, stored, registered, kept)
     returns, yields, places = (sign is True for sign in signs)
     return Definition(number, first, body, column, last, names, returns, yields, places)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from devlint.records import dataclass
@@ -22,6 +22,9 @@ REGISTERING = frozenset(
     }
 )  # fmt: skip
 """Calls that make a module know what they are given."""
+
+HOOK = "_hook"
+"""How the names of methods end that register one to be called later, by the module or for a gradient."""
 
 PLACING = frozenset({"to", "cuda"})
 
@@ -39,6 +42,8 @@ class OwnNames:
     stored: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
     """Those that stand in an argument of a registering call, or are looped over around one."""
+    kept: frozenset[str] = frozenset()
+    """Those that an object keeps as they are, or that a hook is registered of: a method of these is called later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,7 @@ class _Reading:
         self.attributes: list[ast.Attribute] = []
         self.stores: list[ast.expr] = []
         self.registering: list[ast.Call] = []
+        self.kept: list[ast.expr | None] = []
         self.loops: list[ast.For | ast.AsyncFor] = []
         self.signs = False
         """Something yields, or has a method that may move it."""
@@ -182,6 +188,8 @@ class _Reading:
                     direct.append(name)
                     if name in REGISTERING:
                         self.registering.append(node)  # type: ignore[arg-type]
+                    elif name.endswith(HOOK):
+                        self.kept += node.args  # type: ignore[attr-defined]
             elif kind is ast.Subscript:
                 if type(node.value) is ast.Dict:  # type: ignore[attr-defined]
                     direct += _names_of(node.value)  # type: ignore[attr-defined]
@@ -205,6 +213,8 @@ class _Reading:
                 names += [node.arg] if node.arg else []
             case ast.Assign():
                 self.stores += node.targets
+                if any(type(target) in _PLACES for target in node.targets):
+                    self.kept.append(node.value)
                 if type(node.value) is ast.Call and _name_of(node.value) in CALLS:
                     gathered.imports.append(node)
             case ast.Import() | ast.ImportFrom():
@@ -232,9 +242,15 @@ class _Reading:
                 names += node.kwd_attrs
             case ast.AugAssign() | ast.AnnAssign():
                 self.stores.append(node.target)
+                if type(node.target) in _PLACES:
+                    self.kept.append(node.value)
             case ast.For() | ast.AsyncFor():
                 self.loops.append(node)
         gathered.mentions += names
+
+
+_PLACES = frozenset({ast.Attribute, ast.Subscript})
+"""Where an object keeps something."""
 
 
 def _name_of(call: ast.Call) -> str | None:
@@ -340,7 +356,26 @@ def _own(node: Function, reading: _Reading) -> OwnNames:
         return OwnNames()
     me = node.args.args[0].arg
     mentioned = (a.attr for a in reading.attributes if type(a.value) is ast.Name and a.value.id == me)
-    return OwnNames(frozenset(mentioned), frozenset(_stored(reading, me)), frozenset(_registered(reading)))
+    stored, registered = frozenset(_stored(reading, me)), frozenset(_registered(reading))
+    return OwnNames(frozenset(mentioned), stored, registered, frozenset(_kept(reading.kept, me)))
+
+
+def _kept(values: Iterable[ast.expr | None], me: str) -> Iterator[str]:
+    waiting = [*values]
+    while waiting:
+        match waiting.pop():
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == me:
+                yield attribute
+            case ast.IfExp(body=body, orelse=other):
+                waiting += [body, other]
+            case ast.Dict(values=values):
+                waiting += values
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                waiting += items
+            case ast.Subscript(value=table):
+                waiting.append(table)
+            case ast.Call(args=arguments) as call if _name_of(call) == "partial":
+                waiting += arguments
 
 
 def _stored(reading: _Reading, me: str) -> Iterator[str]:

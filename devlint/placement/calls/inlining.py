@@ -15,6 +15,7 @@ import libcst as cst
 from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, is_left_by_its_caller, kept_on_cpu
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.inherited_reads import read_of_derived
+from devlint.placement.calls.kept_so_far import kept_so_far
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.parted_batches import met_by, parted_items
 from devlint.placement.calls.summaries import arguments_of, gathered_of, place_of
@@ -90,9 +91,10 @@ def call_with_values(
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
     kept = kept_on_cpu(interp, receiver, node)
+    so_far = kept_so_far(interp, info, receiver)
     handed += (step for value in kept.values() for step in _made_on_cpu(value))
     given = list(typed_by_call(interp, info, site, receiver))
-    moves = captured is not None or any(map(_is_called_there, site.arguments))
+    moves = captured is not None or bool(so_far) or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
     if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
@@ -102,7 +104,7 @@ def call_with_values(
         program = interp.program  # defined in a walk of this module
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     for event in inner.events:
@@ -221,6 +223,7 @@ def _evaluate(
     modules: tuple[Step, ...],
     captured: Mapping[str, Value] | None,
     kept: Mapping[str, Tensor] | None = None,
+    so_far: Mapping[str, Tensor] | None = None,
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
@@ -239,6 +242,8 @@ def _evaluate(
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
         for attribute, built in attributes_as_built(info.owner, inner.kept_on_cpu):
             inner.state.values[f"{first[0].name.value}.{attribute}"] = built
+        for attribute, value in (so_far or {}).items():
+            inner.state.values[f"{first[0].name.value}.{attribute}"] = value
     for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
         if isinstance(value, (Tensor, Opaque)):

@@ -46,13 +46,16 @@ def _bound_to(definition: cst.CSTNode, name: str) -> Iterator[cst.Call]:
 
 
 def _made_in_sight(definition: cst.CSTNode, name: str, before: frozenset[str]) -> str:
-    """``dl = DataLoader(rows)``, ``going = iter(dl)``: the call that makes the loader, of names that are bound once."""
+    """``dl = DataLoader(rows)``, ``ds = get_data_loader(rows)``, ``going = iter(dl)``: the call that makes the loader.
+
+    Of names that are bound once.
+    """
     made = list(_bound_to(definition, name))
     once = len(made) == 1 and not _is_one_of_several(definition, name)
     inner = _gone_through(made[0]) if once else None
     if isinstance(inner, cst.Name):
         return _made_in_sight(definition, inner.value, before | {name}) if inner.value not in before else ""
-    is_loader = isinstance(inner, cst.Call) and (dotted(inner.func) or "").endswith("DataLoader")
+    is_loader = isinstance(inner, cst.Call) and draws_from_a_loader((dotted(inner.func) or "").rpartition(".")[2])
     return code_of(inner) if inner is not None and is_loader and not _is_told_a_device(inner) else ""
 
 

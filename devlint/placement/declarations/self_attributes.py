@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devlint.placement.syntax.nodes import FunctionNode, descend, inner_nodes, is_name, path_of, unpacked
-from devlint.source.outline import REGISTERING, OwnNames
+from devlint.source.outline import HOOK, REGISTERING, OwnNames
 
 
 def own_names(node: FunctionNode) -> OwnNames:
@@ -21,7 +21,31 @@ def own_names(node: FunctionNode) -> OwnNames:
         for child in descend(node.body)
         if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name) and child.value.value == me
     )
-    return OwnNames(mentioned, frozenset(name for name, _ in _stored(node, me)), frozenset(_registered(node)))
+    stored = frozenset(name for name, _ in _stored(node, me))
+    return OwnNames(mentioned, stored, frozenset(_registered(node)), frozenset(_kept(node, me)))
+
+
+def _kept(node: FunctionNode, me: str) -> Iterator[str]:
+    waiting: list[cst.BaseExpression] = []
+    for child in descend(node.body):
+        if isinstance(child, (cst.Assign, cst.AnnAssign)):
+            targets = [one.target for one in child.targets] if isinstance(child, cst.Assign) else [child.target]
+            kept = any(isinstance(target, (cst.Attribute, cst.Subscript)) for target in targets)
+            waiting += [child.value] if kept and child.value is not None else []
+        elif isinstance(child, cst.Call) and _called(child).endswith(HOOK):
+            waiting += (argument.value for argument in child.args if argument.keyword is None)
+    while waiting:
+        match waiting.pop():
+            case cst.Attribute(value=cst.Name(value=name), attr=attribute) if name == me:
+                yield attribute.value
+            case cst.IfExp(body=body, orelse=other):
+                waiting += [body, other]
+            case cst.Dict(elements=elements) | cst.List(elements=elements) | cst.Tuple(elements=elements):
+                waiting += (element.value for element in elements)
+            case cst.Subscript(value=table):
+                waiting.append(table)
+            case cst.Call(args=arguments) as call if _called(call) == "partial":
+                waiting += (argument.value for argument in arguments if argument.keyword is None)
 
 
 def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
@@ -189,9 +213,14 @@ def _registered(node: FunctionNode) -> Iterator[str]:
 
 
 def _registers(call: cst.Call) -> bool:
+    return _called(call) in REGISTERING
+
+
+def _called(call: cst.Call) -> str:
+    """The last name of what is called."""
     function = call.func
     name = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
-    return name in REGISTERING
+    return name if isinstance(name, str) else ""
 
 
 def _attributes(node: cst.BaseExpression) -> Iterator[str]:

@@ -294,9 +294,10 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     known = known or (isinstance(other, UnknownValue) and other.bottom)
     if guard is None and not known:
         return replace(value, device=UNKNOWN)
-    if known and isinstance(value, Tensor):
+    number = isinstance(other, (Host, Constant)) and _is_number(other)
+    if known and isinstance(value, Tensor) and not number:
         return replace(value, dim=Dim.UNKNOWN)
-    if isinstance(other, (Host, Constant)) and _is_number(other):
+    if number:
         # A sum that begins with 0. A string is another matter: it may name a device.
         return value
     device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)

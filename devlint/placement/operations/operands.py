@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
-from devlint.placement.declarations.evidence_rows import ALWAYS_TENSORS
+from devlint.placement.declarations.evidence_rows import ALWAYS_TENSORS, OF_TWO_TENSORS
 from devlint.placement.domain.abstract_values import (
     Container,
     Opaque,
@@ -75,7 +75,8 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
         else:
             leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
             leading = leading and not library_models.takes_images(operation.name)
-            strict = leading or parameter.name in ALWAYS_TENSORS
+            second = parameter.name == "other" and operation.name in OF_TWO_TENSORS
+            strict = leading or second or parameter.name in ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound
 

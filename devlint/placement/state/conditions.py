@@ -16,6 +16,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Host,
     Module,
     Opaque,
     Self,
@@ -198,7 +199,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     text = f"{code_of(node)} is None"
     guard = Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject)
     # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
-    absent = isinstance(value, (Tensor, Opaque, UnknownValue)) and path_of(node) in interp.state.values
+    absent = isinstance(value, (Tensor, Opaque, UnknownValue, Host, Module)) and path_of(node) in interp.state.values
     return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
 
 

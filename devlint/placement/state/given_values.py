@@ -118,8 +118,10 @@ def is_own_object(value: Value) -> bool:
 def is_elsewhere(value: Value) -> bool:
     """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``.
 
-    Or where the caller itself has brought it.
+    Or where the caller itself has brought it. Of an object of a library it is what that computes with.
     """
+    if isinstance(value, Instance):
+        value = dict(value.details).get("placed", value)
     if isinstance(value, (Tensor, Opaque)) and _is_brought(value):
         return True
     if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):

@@ -334,7 +334,8 @@ def _confidence(event: DeviceMismatch, step: Step | None) -> Confidence:
         return Confidence.LOW
     if any(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in both):
         return Confidence.HIGH
-    if event.other.role != "device" and step is not None and not step.bare:
+    on_cpu = device_of(event.offending.value) in (CPU, None)
+    if event.other.role != "device" and on_cpu and step is not None and not step.bare:
         # A generator made on the CPU beside an argument: the function may well want that there too.
         return Confidence.LOW
     return Confidence.MEDIUM

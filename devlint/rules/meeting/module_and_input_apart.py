@@ -69,8 +69,10 @@ from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import trace_of
 from devlint.drafts.wording import device_of, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.lattice import UNKNOWN, describe
-from devlint.rules.meeting.operation_rules import clash_draft
+from devlint.records import replace
+from devlint.rules.meeting.operation_rules import clash_draft, is_where_objects_work
 from devlint.rules.meeting.wrapped_for_all import WrappedForAll, wraps
 from devlint.rules.rule import Rule
 from devlint.rules.waking import any_of
@@ -91,8 +93,12 @@ class ModuleAndInputApart(Rule):
 
     def __init__(self) -> None:
         self._for_all = WrappedForAll()
+        self._of_unknown_bases: set[str] = set()
+        """Classes of the file: their bases may move what they build."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        if event.owner is not None and event.owner.kind is ClassKind.UNKNOWN:
+            self._of_unknown_bases.add(event.owner.qualname)
         self._for_all.begun(event)
         return ()
 
@@ -111,7 +117,9 @@ class ModuleAndInputApart(Rule):
         if event.clash.kind == WRAPPER_CLASH:
             yield _wrapped_elsewhere(event)
         elif event.callee in ("module", "loss"):
-            yield clash_draft(event)
+            draft = clash_draft(event)
+            by_base = event.scope.class_name in self._of_unknown_bases and is_where_objects_work(event)
+            yield replace(draft, confidence=Confidence.LOW) if by_base else draft
 
 
 def _wrapped_elsewhere(event: DeviceMismatch) -> Draft:

@@ -26,6 +26,7 @@ from devlint.placement.domain.lattice import (
     Device,
     Known,
     SameAs,
+    Symbol,
     describe,
     is_given,
     is_set_as_device,
@@ -225,13 +226,24 @@ def _handed_together(event: DeviceMismatch) -> bool:
 
 
 def _is_told_at_construction(device: Device | None) -> bool:
-    """Whether it is the device that a constructor is given, be it a base's, or that stands in for it.
+    """Whether it is the device that a constructor is given, be it a base's, that stands in for it, or that it keeps.
 
-    ``torch.device("cuda") if device == "auto" else device``.
+    ``torch.device("cuda") if device == "auto" else device``; ``self.device``, however it is chosen.
     """
-    places = leaves(device) if device is not None else ()
-    told = (place.symbol.key.partition(":")[0] for place in places if isinstance(place, SameAs))
-    return any(owner.endswith(".__init__") for owner in told)
+    symbols = [place.symbol for place in leaves(device or CPU) if isinstance(place, SameAs)]
+    return any(symbol.key.partition(":")[0].endswith(".__init__") or _is_kept(symbol) for symbol in symbols)
+
+
+def is_where_objects_work(event: DeviceMismatch) -> bool:
+    """Whether one side is on a device that the object keeps, of which nothing more is known."""
+    devices = (device_of(operand.value) for operand in (event.offending, event.other))
+    places = (place for device in devices for place in leaves(device or CPU))
+    return any(isinstance(place, SameAs) and _is_kept(place.symbol) for place in places)
+
+
+def _is_kept(symbol: Symbol) -> bool:
+    owner, _, name = symbol.name.partition(".")
+    return symbol.anchor is Anchor.EXPRESSION and owner == "self" and name.endswith("device")
 
 
 def _seen(device: Device | None) -> bool:

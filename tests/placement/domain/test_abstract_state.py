@@ -173,8 +173,13 @@ def test_tensor_or_none_is_the_tensor_where_it_is_used() -> None:
     assert join_values(FLAG, Constant(None), ON_CPU) == ON_CPU
 
 
-def test_tensor_or_number_has_no_certain_dimension() -> None:
-    assert join_values(FLAG, Tensor(CPU, Dim.NONZERO), Constant(0)) == Tensor(CPU, Dim.UNKNOWN)
+def test_tensor_or_number_is_the_tensor_where_it_matters() -> None:
+    """A number meets tensors anywhere; the tensor of the other arm does not."""
+    assert join_values(FLAG, Tensor(CPU, Dim.NONZERO), Constant(0)) == Tensor(CPU, Dim.NONZERO)
+
+
+def test_tensor_or_string_has_no_certain_dimension() -> None:
+    assert join_values(FLAG, Tensor(CPU, Dim.NONZERO), Constant("mean")) == Tensor(CPU, Dim.UNKNOWN)
 
 
 def test_tensor_or_anything_is_known_in_its_own_arm_only() -> None:
