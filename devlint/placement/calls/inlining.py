@@ -242,8 +242,8 @@ def _evaluate(
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
         for attribute, built in attributes_as_built(info.owner, inner.kept_on_cpu):
             inner.state.values[f"{first[0].name.value}.{attribute}"] = built
-        for attribute, value in (so_far or {}).items():
-            inner.state.values[f"{first[0].name.value}.{attribute}"] = value
+        for attribute, stored in (so_far or {}).items():
+            inner.state.values[f"{first[0].name.value}.{attribute}"] = stored
     for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
         if isinstance(value, (Tensor, Opaque)):
