@@ -40,13 +40,19 @@ class LeftToAccelerators:
         self._moved.add((event.scope, event.receiver_text))
 
     def drafts(self) -> Iterator[Draft]:
+        yield from map(_draft, self._told())
+
+    def at_hand(self) -> set[tuple[str, str]]:
+        """What these calls leave unread: definitions, each with the device that it has at hand."""
+        return {(event.scope.qualname, event.at_hand) for event in self._told()}
+
+    def _told(self) -> Iterator[LeftToAccelerator]:
         for event in self._calls:
             scope = event.scope
             if scope.role in (Role.TEST, Role.BENCHMARK) or scope.setting is Setting.HOST:
                 continue
-            if is_named_for_accelerator(scope.qualname) or self._is_placed_later(event):
-                continue
-            yield _draft(event)
+            if not is_named_for_accelerator(scope.qualname) and not self._is_placed_later(event):
+                yield event
 
     def _is_placed_later(self, event: LeftToAccelerator) -> bool:
         """Whether what the call gives is brought elsewhere afterwards."""

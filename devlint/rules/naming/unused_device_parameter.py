@@ -255,7 +255,9 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        # Where a call leaves the device out, handing it on is the repair of both.
         delegated = {(event.scope.qualname, event.name) for event in self._left_out}
+        delegated |= self._left_to_accelerators.at_hand()
         for event in self._ignored:
             if event.scope.qualname in self._clashing or (event.scope.qualname, event.name) in delegated:
                 continue
