@@ -61,6 +61,7 @@ def plain(program: Program, source: Source) -> str | None:
         "mentions": outline.mentions,
         "direct": outline.direct,
         "defined": outline.defined,
+        "sets_default": outline.sets_default,
         "rebound": sorted(outline.rebound),
         "definitions": [_row(definition) for definition in outline.definitions],
     }
@@ -85,6 +86,7 @@ def kept_program(found: Any, source: Source) -> KeptProgram | None:
             defined=_counter(found["defined"]),
             rebound=set(_texts(found["rebound"])),
             definitions=definitions,
+            sets_default=_flag(found["sets_default"]),
         )
         return KeptProgram(own, tree, outline, begins)
     except (TypeError, LookupError, ValueError):
@@ -121,6 +123,12 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> int:
     if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
         raise TypeError
     return value
 

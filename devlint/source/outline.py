@@ -8,6 +8,7 @@ inside of it.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
@@ -29,7 +30,7 @@ HOOK = "_hook"
 PLACING = frozenset({"to", "cuda"})
 
 DEFAULTING = frozenset({"set_default_device", "set_default_tensor_type"})
-"""A file that mentions one may set where tensors are made."""
+"""What sets where tensors are made."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -91,6 +92,8 @@ class Outline:
     rebound: set[str] = field(default_factory=set)
     """Names that some definition declares ``global``."""
     definitions: list[Definition] = field(default_factory=list)
+    sets_default: bool = False
+    """Something may leave the default device other than it found it."""
 
 
 def outline_of(tree: ast.Module) -> Outline:
@@ -103,6 +106,8 @@ def outline_of(tree: ast.Module) -> Outline:
         if isinstance(node, Function):
             found = _Reading(outline, gathered)
             found.read(node)
+            if found.defaulting and _restores(found.defaulting):
+                gathered.undone += len(found.defaulting)
             outline.definitions.append(_definition(node, len(outline.definitions), found))
             continue
         kind = type(node)
@@ -128,6 +133,8 @@ def outline_of(tree: ast.Module) -> Outline:
     in_order = sorted(gathered.imports, key=lambda node: (node.lineno, node.col_offset))
     outline.imports = [one for node in in_order for one in _imports(node)]
     outline.mentions.update(gathered.mentions)
+    imported = sum(one.name in DEFAULTING for one in outline.imports)
+    outline.sets_default = sum(map(outline.mentions.__getitem__, DEFAULTING)) > gathered.undone + imported
     outline.direct.update(gathered.direct)
     return outline
 
@@ -147,6 +154,20 @@ class _Gathered:
     imports: list[ast.Import | ast.ImportFrom | ast.Assign] = field(default_factory=list)
     mentions: list[str] = field(default_factory=list)
     direct: list[str] = field(default_factory=list)
+    undone: int = 0
+    """Calls that set the default device, in functions of which the last one sets it back."""
+
+
+def _restores(calls: list[ast.Call]) -> bool:
+    """Whether the last of several settings sets the default device back."""
+    last = max(calls, key=lambda call: (call.lineno, call.col_offset))
+    given = [*last.args, *(keyword.value for keyword in last.keywords)]
+    return len(calls) > 1 and len(given) == 1 and names_the_cpu(ast.unparse(given[0]))
+
+
+def names_the_cpu(text: str) -> bool:
+    """``"cpu"``, ``torch.device("cpu")``, ``torch.FloatTensor``: what a default device is set back to."""
+    return "cpu" in text or re.fullmatch(r"['\"]?torch\.\w+Tensor['\"]?", text) is not None
 
 
 class _Reading:
@@ -162,6 +183,9 @@ class _Reading:
         self.loops: list[ast.For | ast.AsyncFor] = []
         self.signs = False
         """Something yields, or has a method that may move it."""
+
+        self.defaulting: list[ast.Call] = []
+        """Calls that set the default device."""
 
     def read(self, root: ast.AST) -> None:
         """A node and all that is in it."""
@@ -190,6 +214,8 @@ class _Reading:
                         self.registering.append(node)  # type: ignore[arg-type]
                     elif name.endswith(HOOK):
                         self.kept += node.args  # type: ignore[attr-defined]
+                    elif name in DEFAULTING:
+                        self.defaulting.append(node)  # type: ignore[arg-type]
             elif kind is ast.Subscript:
                 if type(node.value) is ast.Dict:  # type: ignore[attr-defined]
                     direct += _names_of(node.value)  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from typing import Protocol
 from devlint.source.dependency_parts import IMPORTS, MODULE, SIGNS
 from devlint.source.fragments import Fragments, fragments_of
 from devlint.source.normalized_text import NormalizedText
-from devlint.source.outline import DEFAULTING, Import
+from devlint.source.outline import Import
 from devlint.source.program import Program, program_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -66,7 +66,7 @@ class PartFingerprints:
             self._imports = dict(_import_target(one) for one in outline.imports if one.name != "*")
             self._rebound = frozenset(outline.rebound)
             stars = [one.module for one in outline.imports if one.name == "*"]
-            signs = (*signs, not DEFAULTING.isdisjoint(outline.mentions), stars)
+            signs = (*signs, outline.sets_default, stars)
         self._signs = repr(signs)
         self._names = frozenset((*self._fragments.binding, *self._imports, *self._rebound))
 

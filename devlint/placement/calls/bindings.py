@@ -56,7 +56,6 @@ from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import device_of_value, provenance_of
-from devlint.placement.operations.rows import gives_rows
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
 from devlint.placement.state.put_by_methods import note_filled
@@ -249,13 +248,12 @@ def _unpack(
         note_refused(interp, target)
     if isinstance(value, UnknownValue) and _is_drawn(value_node) and _moves_some(interp, target):
         value = _batch(interp, target, value_node)
-    in_rows = gives_rows(value, value_node)
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
         if isinstance(element, cst.StarredElement):
             assign(interp, element.value, item_of(interp, value, None), None)
             continue
         item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
-        if isinstance(item, Tensor) and (in_rows or (value_node is not None and is_edge_index(value_node))):
+        if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
         elif isinstance(value, Opaque) and isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
             # Not so of a pair: in ``for step, data in enumerate(loader)`` the batch may be a graph.
@@ -330,7 +328,8 @@ def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
     if isinstance(value, Container):
         return _item_of_container(value, key)
     if isinstance(value, Tensor):
-        return replace(value, dim=Dim.UNKNOWN, elements=Elements.UNKNOWN)
+        dim = Dim.NONZERO if value.least_dims > 1 else Dim.UNKNOWN
+        return replace(value, dim=dim, elements=Elements.UNKNOWN, least_dims=max(value.least_dims - 1, 0))
     if isinstance(value, Opaque):
         return value
     if isinstance(value, Module):
@@ -383,8 +382,7 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
         return Host()
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items and iterable.rest is None else Host()
-    item = item_of(interp, iterable, None)
-    return replace(item, dim=Dim.NONZERO) if isinstance(item, Tensor) and gives_rows(iterable, node) else item
+    return item_of(interp, iterable, None)
 
 
 def _tensor_by(interp: Interpreter, convention: str, target: cst.BaseExpression, device: Device, dim: Dim) -> Tensor:

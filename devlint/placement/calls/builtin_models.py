@@ -294,6 +294,7 @@ FUNCTIONS: dict[str, Special] = {
     "isinstance": truth,
     "hasattr": truth,
     "getattr": computed_names.get_attribute,
+    "setattr": computed_names.set_attribute,
     "super": _super,
     "sum": _sum,
 }

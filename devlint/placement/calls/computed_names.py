@@ -9,7 +9,9 @@ import libcst as cst
 from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
+    Argument,
     Constant,
     Function,
     Host,
@@ -25,7 +27,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import descend, is_name, string_value
+from devlint.placement.syntax.nodes import descend, is_name, path_of, string_value
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -46,12 +48,42 @@ def get_attribute(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
         return Reference(ONE_OF_TORCH)
     name = site.positional[1].value if len(site.positional) > 1 else NOTHING
     if isinstance(name, Constant) and isinstance(name.value, str):
+        base = path_of(site.positional[0].node)
+        kept = interp.state.values.get(f"{base}.{name.value}") if base is not None else None
+        if kept is not None:
+            return kept
         return Host() if names_a_plain_value(name.value) else NOTHING
     if isinstance(owner, (Self, Instance)) and len(site.positional) > 1:
         chosen = _methods_named(interp, owner, site.positional[1].node)
         if chosen is not None:
             return chosen
     return _part_of(interp, owner)
+
+
+def set_attribute(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``setattr(self, "mean", zeros)``, under a name that is written out, or under each one that a loop goes over."""
+    if len(site.positional) == 3 and (base := path_of(site.positional[0].node)) is not None:
+        for name in _names_written(interp, site.positional[1]):
+            interp.state.store(f"{base}.{name}", site.positional[2].value)
+    return NONE
+
+
+def _names_written(interp: Interpreter, name: Argument) -> list[str]:
+    """The names that an expression stands for, if all of them are written out."""
+    if isinstance(name.value, Constant) and isinstance(name.value.value, str):
+        return [name.value.value]
+    if interp.info is None or not isinstance(name.node, cst.Name):
+        return []
+    written = name.node.value
+    loops = [
+        node
+        for node in descend(interp.info.node.body)
+        if isinstance(node, cst.For) and is_name(node.target, written) and isinstance(node.iter, (cst.List, cst.Tuple))
+    ]
+    if len(loops) != 1 or _only_binding(interp, written) is not None:
+        return []
+    texts = [_text_of(element.value) for element in loops[0].iter.elements]  # type: ignore[attr-defined]
+    return texts if all(texts) else []
 
 
 def _part_of(interp: Interpreter, owner: Value) -> Value:

@@ -289,6 +289,8 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
             return []
         # A number, as a step or a size, may be brought over.
         handed = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.star != "**"]
+        if any(isinstance(b.value, Opaque) and b.value.tensorlike for b in handed):
+            handed = list(map(_as_tensor, handed))
         return [bound for bound in handed if operands.dim_of(bound.value) is not Dim.ZERO]
     if module.assumed and not is_float_tensor(site):
         return []
@@ -298,6 +300,14 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     own = module.info is not None
     first_given = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.keyword is None]
     return [bound for bound in first_given[:1] if not (own and operands.dim_of(bound.value) is Dim.ZERO)]
+
+
+def _as_tensor(bound: Bound) -> Bound:
+    """What stands beside a tensor in a call that takes tensors is one, and so is that one: ``metric(predicted, y)``."""
+    value = bound.value
+    if not isinstance(value, Opaque):
+        return bound
+    return replace(bound, value=Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance))
 
 
 def _adds_numbers(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:

@@ -13,6 +13,7 @@ from functools import partial
 
 import libcst as cst
 
+from devlint.placement.declarations.default_settings import sets_default
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.imports import ImportTable, imported_names, module_of, names_of
 from devlint.placement.syntax.nodes import (
@@ -44,6 +45,8 @@ class FileIndex:
     """Module-level names that some definition declares ``global``: their values depend on execution order."""
     stars: tuple[str, ...] = ()
     """Modules imported with ``*``, in source order."""
+    sets_default: bool = False
+    """Something may leave the default device other than it found it."""
     top_level: dict[str, FunctionInfo | ClassInfo] = field(default_factory=dict)
     """Module-level definitions by name; the last of several."""
     bound: frozenset[str] = frozenset()
@@ -109,7 +112,9 @@ def _index_of_outline(outline: Outline) -> FileIndex:
             stars.append(one.module or "")
         else:
             names.update([names_of(one)])
-    return _empty_index(names, stars, outline.rebound, outline.mentions, outline.direct, outline.defined)
+    index = _empty_index(names, stars, outline.rebound, outline.mentions, outline.direct, outline.defined)
+    index.sets_default = outline.sets_default
+    return index
 
 
 def _index_of_names(tree: cst.Module) -> FileIndex:
@@ -138,7 +143,9 @@ def _index_of_names(tree: cst.Module) -> FileIndex:
                 direct[called.value] += 1
         elif isinstance(node, cst.Subscript) and isinstance(node.value, cst.Dict):
             direct.update(e.value.value for e in node.value.elements if isinstance(e.value, cst.Name))
-    return _empty_index(names, stars, rebound, mentions, direct, defined)
+    index = _empty_index(names, stars, rebound, mentions, direct, defined)
+    index.sets_default = sets_default(tree, mentions)
+    return index
 
 
 def _empty_index(

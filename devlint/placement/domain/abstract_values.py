@@ -58,6 +58,8 @@ class Tensor:
     """The side stream it was computed on; empty for the default stream, None if not known."""
     computed_at: int = 0
     """The stream epoch in which it was computed."""
+    least_dims: int = field(default=0, compare=False)
+    """How many dimensions it has at least, as far as they are counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if a is b:
         return a
     if a == b:
+        if isinstance(a, Tensor) and isinstance(b, Tensor) and a.least_dims != b.least_dims:
+            a = replace(a, least_dims=_least_dims(guard, a, b))
         if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
             return replace(a, provenance=_telling_provenance(a, b))
         if isinstance(a, Instance) and isinstance(b, Instance) and (a.details, a.given) != (b.details, b.given):
@@ -254,11 +256,19 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
             a.evidence if a.evidence == b.evidence else Evidence.LIKELY,
             provenance,
             a.pinned and b.pinned,
+            least_dims=_least_dims(guard, a, b),
         )
     tensor = a if isinstance(a, Tensor) else b
     if isinstance(tensor, Tensor):
         return replace(tensor, device=device, provenance=provenance, evidence=Evidence.LIKELY)
     return Opaque(device, provenance, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
+
+
+def _least_dims(guard: Guard | None, a: Tensor, b: Tensor) -> int:
+    """What an iteration takes away, each further one takes away again."""
+    if guard is not None and guard.kind is GuardKind.FIRST_ITERATION and a.least_dims != b.least_dims:
+        return 0
+    return min(a.least_dims, b.least_dims)
 
 
 def _came_in(value: Tensor | Opaque) -> bool:
@@ -296,7 +306,7 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return replace(value, device=UNKNOWN)
     number = isinstance(other, (Host, Constant)) and _is_number(other)
     if known and isinstance(value, Tensor) and not number:
-        return replace(value, dim=Dim.UNKNOWN)
+        return replace(value, dim=Dim.UNKNOWN, least_dims=0)
     if number:
         # A sum that begins with 0. A string is another matter: it may name a device.
         return value
@@ -305,9 +315,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     if guard is not None and guard.kind is GuardKind.FIRST_ITERATION:
         # What a loop begins with is met as it was made.
         return weaker
-    return (
-        replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
-    )
+    if isinstance(weaker, Tensor) and isinstance(other, UnknownValue):
+        return replace(weaker, dim=Dim.UNKNOWN, least_dims=0)
+    return weaker
 
 
 def _all_on(device: Device, container: Container) -> bool:

@@ -28,6 +28,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.dimensions import dims_by_size, dims_of_data, least_dims
 from devlint.placement.operations.operands import bind
 from devlint.placement.state.devices import expression_device, resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
@@ -88,6 +89,7 @@ def create(
         pinned=_is_true(call.keyword("pin_memory")),
         stream=None if factory.is_uninitialised else interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
+        least_dims=_least_dims(factory, call, receiver),
     )
     generators.note_factory(interp, node, factory.name, call, value, named)
     in_context = interp.state.factory_device != CPU
@@ -243,9 +245,7 @@ def _dim(interp: Interpreter, factory: Factory, call: CallSite) -> Dim:
     if factory.shape is Shape.NONZERO:
         return Dim.NONZERO
     size = _size(factory, call)
-    # ``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size only with numbers.
-    sized = factory.default == "data" and "size" in factory.parameters and size is not None
-    if factory.default in ("input", "self", "data") and not sized:
+    if factory.default in ("input", "self", "data") and not _is_sized(factory, size):
         return _dim_of_source(factory, call)
     if size is None:
         # ``torch.ones(*x.shape)``: an unpacked shape is assumed to have dimensions.
@@ -253,6 +253,21 @@ def _dim(interp: Interpreter, factory: Factory, call: CallSite) -> Dim:
     if isinstance(size, Container) and not size.items and size.rest is None:
         return Dim.ZERO
     return Dim.UNKNOWN if isinstance(size, UnknownValue) and call.unpacks else Dim.NONZERO
+
+
+def _least_dims(factory: Factory, call: CallSite, receiver: Value | None) -> int:
+    if factory.name in _FROM_DATA:
+        several = factory.legacy and len(call.positional) > 1
+        return len(call.positional) if several else dims_of_data(_data(call))
+    size = _size(factory, call)
+    if factory.default in ("input", "self") and not _is_sized(factory, size):
+        return least_dims(_data(call) if factory.default == "input" else receiver)
+    return dims_by_size(factory, call, size)
+
+
+def _is_sized(factory: Factory, size: Value | None) -> bool:
+    """``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size only with numbers."""
+    return factory.default == "data" and "size" in factory.parameters and size is not None
 
 
 def _dim_of_data(factory: Factory, call: CallSite) -> Dim:

@@ -32,8 +32,8 @@ from devlint.placement.domain.lattice import (
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.operations.encoded import is_encoded
-from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
+from devlint.placement.operations.dimensions import ALONG_A_DIMENSION, bare_name, dimensions
+from devlint.placement.operations.operands import Bound, device_of_value, left_behind, provenance_of
 from devlint.placement.state.host_reads import host_read
 from devlint.records import replace
 from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape, library_models
@@ -116,11 +116,7 @@ def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
 
 def _gives_indices(operation: Operation) -> bool:
     """``values, indices = x.max(0)``: two tensors, only one of them of the type of ``x`` (fixture `best_of_all`)."""
-    return operation.shape is Shape.REDUCTION or _bare_name(operation) in _ALONG_A_DIMENSION
-
-
-def _bare_name(operation: Operation) -> str:
-    return operation.name.removeprefix("Tensor.").removeprefix("torch.")
+    return operation.shape is Shape.REDUCTION or bare_name(operation) in ALONG_A_DIMENSION
 
 
 def _declines(value: Value) -> bool:
@@ -151,9 +147,10 @@ def _placed_result(
     if operation.in_place and isinstance(value, Tensor):
         kind = value.kind
     likely = all(isinstance(b.value, Opaque) or _likely(b.value) for b in operands)
+    dim, least_dims = dimensions(operation, operands, call)
     return Tensor(
         device,
-        _dim(operation, operands, call),
+        dim,
         Elements.UNKNOWN,
         operation.result_dtype if operation.result_dtype is not DType.UNKNOWN else _dtype(operands),
         kind,
@@ -162,6 +159,7 @@ def _placed_result(
         copied_at=_copied_at(operation, value),
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
+        least_dims=least_dims,
     )
 
 
@@ -277,7 +275,7 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
         case Shape.NONZERO:
             return Dim.NONZERO
         case Shape.SAME:
-            given = _bare_name(operation) in _ALONG_A_DIMENSION
+            given = bare_name(operation) in ALONG_A_DIMENSION
             return Dim.NONZERO if given else dim_of(operands[0].value)
         case Shape.REDUCTION:
             given = call is not None and (

@@ -96,7 +96,27 @@ def _viewed(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque, in
         dim = value.dim
     if is_edge_index(node.value) and len(node.slice) == 1:
         dim = Dim.NONZERO
-    return replace(value, dim=dim, elements=Elements.UNKNOWN)
+    least = _least_dims_left(interp, node, value)
+    if least and dim is Dim.UNKNOWN:
+        dim = Dim.NONZERO
+    return replace(value, dim=dim, elements=Elements.UNKNOWN, least_dims=least)
+
+
+def _least_dims_left(interp: Interpreter, node: cst.Subscript, value: Tensor) -> int:
+    """How many dimensions are left at least: a number takes one away, and nobody knows how many what is not known."""
+    left = value.least_dims
+    for element in node.slice:
+        part = element.slice
+        if not isinstance(part, cst.Index) or isinstance(part.value, cst.Ellipsis):
+            continue
+        if isinstance(part.value, cst.Name) and part.value.value == "None":
+            left += 1
+            continue
+        index = interp.evaluate_quietly(part.value)
+        if not isinstance(index, Constant) and not (isinstance(index, Host) and index.number):
+            return 0
+        left -= 1
+    return max(left, 0)
 
 
 def _is_of_arrays(interp: Interpreter, value: Opaque) -> bool:

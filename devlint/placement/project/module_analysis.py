@@ -49,7 +49,6 @@ from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of, parameters_of
 from devlint.source.deadline import checkpoint
 from devlint.source.dependency_parts import MODULE
-from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role, names_a_test
 
 
@@ -112,7 +111,7 @@ class ModuleAnalysis:
         """All registered buffers seen so far."""
         self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
         self._default: Device = CPU
-        self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
+        self._sets_default = self.index.sets_default
         for function in self.index.functions.values():
             function.linkage = self.linkage
         for defined in self.index.classes.values():
