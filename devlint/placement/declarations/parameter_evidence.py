@@ -246,6 +246,10 @@ def _held(
         return Held(Role.MODULE, conventions.NAMED_PART)
     if names.names_a_number(name):
         return Held(Role.HOST)
+    called = shown.get(Shows.CALLED) is not None and names.names_a_module(name)
+    if called and _is_of_a_class(param.annotation, imports):
+        # `net: Detector`, of a package that is not here: it is called what modules are called, and called.
+        return Held(Role.MODULE, conventions.NAMED_MODULE)
     doubted = doubted or documented != "" or array is not None or converted
     unpacked = shown.get(Shows.UNPACKED) is not None
     several = (unpacked or shown.get(Shows.SEVERAL) is not None or names.names_tensors(name)) and not no_tensor
@@ -263,6 +267,14 @@ def _of_default(default: cst.BaseExpression | None) -> Role:
     """``act=relu``: a function, a class or an object of the file, of which nothing is known; no tensor as a rule."""
     constant = not isinstance(default, cst.Name) or default.value.isupper() or default.value in ("True", "False")
     return Role.HOST if constant else Role.NO_TENSOR
+
+
+def _is_of_a_class(annotation: cst.Annotation | None, imports: ImportTable) -> bool:
+    """Whether an annotation is the name of an imported class, of no other framework."""
+    text = code_of(annotation.annotation).strip("'\"") if annotation is not None else ""
+    imported = imports.qualified(text)
+    named = text.replace(".", "_").isidentifier() and text.rpartition(".")[2][:1].isupper()
+    return named and "." in imported and not is_of_another_framework(imported)
 
 
 def _is_configured(name: str, module: Grade) -> bool:
