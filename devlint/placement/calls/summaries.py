@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
     Constant,
     Container,
@@ -314,7 +316,11 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
                     return kept
                 # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
-            return place_of(substitution[symbol.key], interp)
+            given = substitution[symbol.key]
+            if given == NONE and symbol.anchor is Anchor.PARAMETER and names_a_module(symbol.name):
+                # `base_of(self.model)`, of a model that is handed over later: what is None is nowhere.
+                return UNKNOWN
+            return place_of(given, interp)
         case Choice(guard, then, otherwise):
             return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
