@@ -289,7 +289,8 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
             return []
         # A number, as a step or a size, may be brought over.
         handed = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.star != "**"]
-        if any(isinstance(b.value, Opaque) and b.value.tensorlike for b in handed):
+        on_cpu = any(operands.device_of_value(b.value) == CPU for b in handed)
+        if not on_cpu and any(isinstance(b.value, Opaque) and b.value.tensorlike for b in handed):
             handed = list(map(_as_tensor, handed))
         return [bound for bound in handed if operands.dim_of(bound.value) is not Dim.ZERO]
     if module.assumed and not is_float_tensor(site):
