@@ -22,7 +22,12 @@ def _pattern(anywhere: tuple[str, ...], words: tuple[str, ...]) -> re.Pattern[st
     )
 
 
-_SPEAKS_OF_DEVICES = _pattern(("cuda", "gpu", "rocm", "device", "accelerator", r"\.is_cpu", r"[\"']cpu\b"), _BACKENDS)
+_CPU_ALONE = r"(?:^|[ .(_])cpu(?![a-z_(])"
+"""A switch: ``args.cpu``, ``not use_cpu``. Neither ``x.cpu()`` nor ``cpu_count`` asks for a device."""
+
+_SPEAKS_OF_DEVICES = _pattern(
+    ("cuda", "gpu", "rocm", "device", "accelerator", r"\.is_cpu", r"[\"']cpu\b", _CPU_ALONE), _BACKENDS
+)
 _NAMED_FOR_ONE = _pattern(_MAKERS, _MADE_FOR)
 
 
