@@ -49,7 +49,9 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
             )
     result = perform(interp, node, operation, bound)
     if isinstance(result, Tensor):
-        return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)
+        left = _least_dims_left(interp, node, value) if isinstance(value, Tensor) else 0
+        dim = Dim.NONZERO if left or any(map(_gives_dimensions, indices)) else Dim.UNKNOWN
+        return replace(result, dim=dim, least_dims=left)
     return result
 
 
@@ -103,7 +105,10 @@ def _viewed(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque, in
 
 
 def _least_dims_left(interp: Interpreter, node: cst.Subscript, value: Tensor) -> int:
-    """How many dimensions are left at least: a number takes one away, and nobody knows how many what is not known."""
+    """How many dimensions are left at least: a number, or an index tensor, takes one away at most.
+
+    So does what is not known, ``self.table[ids]``, unless it is a tuple.
+    """
     left = value.least_dims
     for element in node.slice:
         part = element.slice
@@ -112,8 +117,7 @@ def _least_dims_left(interp: Interpreter, node: cst.Subscript, value: Tensor) ->
         if isinstance(part.value, cst.Name) and part.value.value == "None":
             left += 1
             continue
-        index = interp.evaluate_quietly(part.value)
-        if not isinstance(index, Constant) and not (isinstance(index, Host) and index.number):
+        if _holds_several(interp, part.value):
             return 0
         left -= 1
     return max(left, 0)
@@ -197,10 +201,20 @@ def _is_list_of_numbers(interp: Interpreter, node: cst.BaseExpression) -> bool:
     value = interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.List, cst.ListComp)) else None
     if isinstance(value, Container):
         return value.type == "list" and value.keys is None and all(isinstance(one, _NUMBERS) for one in value.values)
-    if not isinstance(value, Host) or not isinstance(node, cst.Name) or interp.info is None:
-        return False
-    stated = (p.annotation for p in parameters_of(interp.info.node) if p.name.value == node.value)
-    return any(stating is not None and _LIST.fullmatch(code_of(stating.annotation)) for stating in stated)
+    return isinstance(value, Host) and _LIST.fullmatch(_stated(interp, node)) is not None
+
+
+def _holds_several(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether an index is a tuple: as many indices as it has items."""
+    tuples = isinstance(node, cst.Tuple) or isinstance(interp.evaluate_quietly(node), Container)
+    return tuples or "tuple" in _stated(interp, node).lower()
+
+
+def _stated(interp: Interpreter, node: cst.BaseExpression) -> str:
+    """The annotation of a parameter, as it is written."""
+    parameters = parameters_of(interp.info.node) if interp.info is not None and isinstance(node, cst.Name) else ()
+    named = (one.annotation for one in parameters if isinstance(node, cst.Name) and one.name.value == node.value)
+    return next((code_of(stating.annotation) for stating in named if stating is not None), "")
 
 
 _NUMBERS = (Host, Constant)
