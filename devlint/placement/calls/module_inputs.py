@@ -95,12 +95,16 @@ def meet_moved_model(
         Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
         for a in map(first_of_a_state, site.arguments)
         if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
-        if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
+        if (_comes_from_cpu(a.value.device) or a in default) and not is_length(a)
     ]
     encoded = [bound for a in site.arguments if (bound := left_encoded(a)) is not None]
-    named = names.names_a_module((dotted(model_node) or "").rpartition(".")[2])
+    named = names.names_a_module_in_use((dotted(model_node) or "").rpartition(".")[2])
     if not brought and computes and moved and named and not is_put_by_methods(model):
-        data = [Bound("input", a.value, a.node, strict=True) for a in site.arguments[:1] if _is_data_on_cpu(a)]
+        data = [
+            Bound("input", replace(a.value, device=CPU), a.node, strict=True)
+            for a in site.arguments[:1]
+            if isinstance(a.value, Tensor) and _is_data_on_cpu(a)
+        ]
         left, brought = data or left, bool(data)
     if encoded or (left and (brought or (computes and _is_of_floats_alone(site)))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
@@ -122,14 +126,18 @@ def first_of_a_state(argument: Argument) -> Argument:
 def is_left_on_cpu(argument: Argument) -> bool:
     """Whether it is a tensor on the CPU, other than a number or lengths."""
     value = argument.value
-    on_cpu = isinstance(value, Tensor) and _starts_on_cpu(value.device) and value.dim is Dim.NONZERO
+    on_cpu = isinstance(value, Tensor) and _comes_from_cpu(value.device) and value.dim is Dim.NONZERO
     return on_cpu and not is_length(argument)
 
 
-def _starts_on_cpu(device: Device) -> bool:
-    """Whether the value is on the CPU, if only in the first iteration of a loop: ``x = model(x, t)``."""
-    first = isinstance(device, Choice) and device.guard.kind is GuardKind.FIRST_ITERATION
-    return device == CPU or (first and isinstance(device, Choice) and device.then == CPU)
+def _comes_from_cpu(device: Device) -> bool:
+    """Whether the value is on the CPU, if only in the first iteration of a loop, ``x = model(x, t)``, or in later ones.
+
+    ``action = policy(state); state = torch.tensor(env.step(action))``: the first state may have been moved.
+    """
+    if not isinstance(device, Choice) or device.guard.kind is not GuardKind.FIRST_ITERATION:
+        return device == CPU
+    return CPU in (device.then, device.otherwise)
 
 
 def _stands_in(value: Tensor) -> bool:
@@ -146,7 +154,7 @@ def _is_of_floats_alone(site: CallSite) -> bool:
     values = [argument.value for argument in site.arguments]
     return (
         bool(values)
-        and all(isinstance(value, Tensor) and _starts_on_cpu(value.device) for value in values)
+        and all(isinstance(value, Tensor) and _comes_from_cpu(value.device) for value in values)
         and is_of_floats(values[0])
     )
 
@@ -156,7 +164,8 @@ def _is_data_on_cpu(argument: Argument) -> bool:
     value = argument.value
     first = value.provenance.first if isinstance(value, Tensor) and value.provenance is not None else None
     of_data = first is not None and first.factory is not None and first.factory.default != "default_device"
-    return of_data and _is_made_on_cpu(argument)
+    from_cpu = isinstance(value, Tensor) and _comes_from_cpu(value.device) and value.dim is not Dim.ZERO
+    return of_data and from_cpu and not is_length(argument)
 
 
 def _is_part(interp: Interpreter, model: Opaque | Module) -> bool:
