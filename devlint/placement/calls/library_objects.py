@@ -11,9 +11,11 @@ from devlint import semantics
 from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Host,
     Instance,
     Module,
@@ -87,7 +89,7 @@ def object_of_class(call: LibraryCall) -> Value:
     given = [call.site.argument(name, position) for position, name in enumerate(call.effect.follows)]
     found = [argument for argument in given if argument is not None]
     placed = _followed(call, [argument.value for argument in found])
-    parts = tuple(argument for argument in found if isinstance(argument.value, Tensor))
+    parts = tuple(part for argument in found if isinstance((part := _as_tensor(argument)).value, Tensor))
     details: tuple[tuple[str, Value], ...] = (("placed", placed),)
     if len(parts) > 1:
         details += (("parts", Partial(NOTHING, parts)),)
@@ -108,6 +110,14 @@ def _makes(step: Instance | Module) -> bool:
     row = library_models.row(step.type_name) if isinstance(step, Instance) else None
     called = row.methods.get("__call__") if row is not None else None
     return called is not None and called.name == "made"
+
+
+def _as_tensor(argument: Argument) -> Argument:
+    """What was moved, or computed by a model, is a tensor where a parameter of a distribution is made of it."""
+    value = argument.value
+    if not isinstance(value, Opaque) or not (value.moved or value.tensorlike):
+        return argument
+    return replace(argument, value=Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance))
 
 
 def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
