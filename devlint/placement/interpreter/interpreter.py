@@ -406,6 +406,4 @@ def _stays(value: Value) -> bool:
 
 def _is_one_of(target: Device, place: Device) -> bool:
     """Whether a place is that of a transfer, or what the transfer's is under the condition that is looked at."""
-    return relate(target, place) is Relation.SAME or any(
-        relate(leaf, place) is Relation.SAME for leaf in leaves(target)
-    )
+    return any(relate(one, place) is Relation.SAME for one in (target, *leaves(target)))

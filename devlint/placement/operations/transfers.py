@@ -414,4 +414,5 @@ def _is_untold(value: Value) -> bool:
 
 def _is_used_as_module(interp: Interpreter, path: str) -> bool:
     """Whether a name is used, or called, as modules are: a statement that moves ``model`` moves it in place."""
-    return path in interp.uses.modules or names_a_module(path) or is_called_by_methods(interp, path)
+    named = "." not in path and names_a_module(path)
+    return named or path in interp.uses.modules or is_called_by_methods(interp, path)
