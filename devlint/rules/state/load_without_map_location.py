@@ -197,7 +197,7 @@ class LoadWithoutMapLocation(Rule):
             self._states.add(id(provenance.first.node))
 
     def called(self, event: Called) -> Iterable[Draft]:
-        of_state = _sounds_like_state(event.name.rsplit(".", 1)[-1])
+        of_state = _sounds_like_state(event.name.rsplit(".", 1)[-1]) and not _is_of_host_state(event)
         if of_state:
             for argument in event.call.arguments:
                 self._note(argument.value)
@@ -347,6 +347,14 @@ def _confidence(event: Called) -> Confidence:
     if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _is_plain(event):
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _is_of_host_state(event: Called) -> bool:
+    """``scheduler.load_state_dict(found)``: what is loaded is numbers."""
+    import libcst as cst
+
+    function = event.call.node.func
+    return isinstance(function, cst.Attribute) and holds_host_state(code_of(function.value))
 
 
 def _is_plain(event: Called) -> bool:
