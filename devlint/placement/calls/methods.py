@@ -358,10 +358,13 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
         item = item_of(interp, given, None) if name == "extend" else given
         note_filled(interp, function.value, item, site.node)
         if path is None:
+            _fill_by_default(interp, function.value, item)
             return NOTHING
         rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
         interp.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
         return NOTHING
+    if name == "setdefault" and isinstance(given, Container) and not given.values and not receiver.items:
+        return receiver.rest if isinstance(receiver.rest, Container) else given
     if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
         if name == "update":
             interp.state.values[path] = replace(
@@ -380,6 +383,20 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
     if name == "copy":
         return receiver
     return Host() if name in ("keys", "index", "count") else NOTHING
+
+
+def _fill_by_default(interp: Interpreter, container: cst.BaseExpression, item: Value) -> None:
+    """``kept.setdefault(key, []).append(item)``: each item of ``kept`` is a list, in which this one may be."""
+    if not isinstance(container, cst.Call) or not isinstance(container.func, cst.Attribute):
+        return
+    path = path_of(container.func.value) if container.func.attr.value == "setdefault" else None
+    kept = interp.state.values.get(path) if path is not None else None
+    if path is None or not isinstance(kept, Container) or kept.items or len(container.args) < 2:
+        return
+    before = kept.rest.rest if isinstance(kept.rest, Container) and not kept.rest.items else None
+    if kept.rest is None or before is not None:
+        rest = item if before is None else join_values(None, before, item)
+        interp.state.values[path] = replace(kept, rest=Container((), None, rest, "list"))
 
 
 def _item_or_default(interp: Interpreter, node: cst.CSTNode, item: Value, site: CallSite) -> Value:

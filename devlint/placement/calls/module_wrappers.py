@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import NOTHING, Constant, Container, DeviceName, Module, Tensor, Value
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    SCATTERS,
+    Constant,
+    Container,
+    DeviceName,
+    Module,
+    Tensor,
+    Value,
+)
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, DeviceNamed, MismatchOperand, Sink
 from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_accelerator
@@ -26,6 +35,8 @@ WRAPPERS = {
     "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
     "torch.distributed.fsdp.FullyShardedDataParallel": "scatters",
     "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "scatters",
+    "torch_geometric.nn.DataParallel": "scatters",
+    "torch_geometric.nn.data_parallel.DataParallel": "scatters",
     "torch.distributed.fsdp.fully_shard": "",
     "torch.compile": "",
     "torch.jit.script": "",
@@ -46,7 +57,7 @@ def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Valu
             note_index(interp, named.value, named.node, Sink.DEVICE_IDS)
     if not isinstance(inner, Module):
         if WRAPPERS[name] == "scatters":
-            return Module(UNKNOWN, "torch.nn.DataParallel")
+            return Module(UNKNOWN, SCATTERS)
         return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
     if WRAPPERS[name] != "scatters":
         return inner
@@ -55,7 +66,7 @@ def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Valu
         inner = replace(inner, device=resolve_device(interp, placed.value, placed.node, Sink.ARGUMENT, site))
     if first is not None and interp.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
         _report_wrapper(interp, node, site, inner, first)
-    return Module(inner.device, "torch.nn.DataParallel", None, inner.provenance, (inner,))
+    return Module(inner.device, SCATTERS, None, inner.provenance, (inner,))
 
 
 def _first_device(interp: Interpreter, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:

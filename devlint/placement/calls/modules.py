@@ -28,6 +28,7 @@ from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, 
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    SCATTERS,
     Argument,
     Constant,
     Container,
@@ -185,7 +186,7 @@ def call_module(
         if given == NOTHING and _is_left_to_batches(interp, module, inputs):
             return beside_batches(interp, node)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
-    if module.type_name != "torch.nn.DataParallel" and not module.stateless:
+    if module.type_name != SCATTERS and not module.stateless:
         meet_module(
             interp,
             node,

@@ -44,6 +44,8 @@ def fails(program: Program, info: FunctionInfo) -> bool:
 
     What gives nothing is evaluated for no call, and is not for this.
     """
+    if info.only_raises and info.owner is None:
+        return True
     built = info.owner is not None and info.name == "__init__"
     holder = program.holder(info) if built or not info.gives_none else None
     if holder is None or holder.is_running(info):

@@ -17,7 +17,7 @@ from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.names_read import bound_names, loop_variables, reads_of_names
 from devlint.placement.declarations.self_attributes import calls_of_attributes, fillings, own_names, stored_expressions
-from devlint.placement.syntax.nodes import FunctionNode, descend, names_in
+from devlint.placement.syntax.nodes import FunctionNode, body_of, descend, names_in
 from devlint.semantics import library_models
 from devlint.source.dependency_parts import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
@@ -199,6 +199,15 @@ class FunctionInfo:
             type(child) is cst.Return and child.value is not None
             for child in descend(node.body, into_definitions=False)
         )
+
+    @property
+    def only_raises(self) -> bool:
+        """Whether each call raises, by its source: it ends with ``raise``, and no ``return`` comes before."""
+        if not self.gives_none or not isinstance(self.node, cst.FunctionDef):
+            return False
+        last = list(body_of(self.node.body))[-1:]
+        returns = any(type(child) is cst.Return for child in descend(self.node.body, into_definitions=False))
+        return bool(last) and type(last[0]) is cst.Raise and not returns
 
     @property
     def is_generator(self) -> bool:

@@ -16,6 +16,7 @@ from devlint.placement.declarations.ignored_parameters import (
     names_device,
 )
 from devlint.placement.syntax.nodes import (
+    FunctionNode,
     body_of,
     code_of,
     descend,
@@ -111,12 +112,16 @@ def _callee(info: FunctionInfo, index: FileIndex, call: cst.Call) -> FunctionInf
 
 def leaves_out(call: cst.Call, callee: FunctionInfo, name: str) -> bool:
     """Whether the callee has a parameter of that name with a default, and the call gives it nothing."""
-    bound = callee.has_receiver
+    return is_left_out(call, callee.header, name, callee.has_receiver)
+
+
+def is_left_out(call: cst.Call, header: FunctionNode, name: str, bound: bool) -> bool:
+    """The same of a definition by its header; ``bound``: its first parameter is the receiver."""
     if any(a.star or (a.keyword is not None and a.keyword.value == name) for a in call.args):
         return False
-    declared = callee.header.params
+    declared = header.params
     by_position = [*declared.posonly_params, *declared.params][1 if bound else 0 :]
-    found = next((p for p in parameters_of(callee.header) if p.name.value == name), None)
+    found = next((p for p in parameters_of(header) if p.name.value == name), None)
     if found is None or found.default is None:
         return False
     place = next((at for at, p in enumerate(by_position) if p is found), None)

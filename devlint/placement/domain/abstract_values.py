@@ -86,6 +86,10 @@ class Opaque:
     """The class, of a library, that an annotation or a test says it is of, if no object of it has transfers."""
 
 
+SCATTERS = "torch.nn.DataParallel"
+"""The type of a wrapper that brings its inputs to the devices itself, whichever class of its kind it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Module:
     """An ``nn.Module`` instance. ``type_name`` is its qualified class (``torch.nn.Linear``) or ""."""

@@ -10,6 +10,7 @@ from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,
+    SCATTERS,
     ClassValue,
     Constant,
     Container,
@@ -211,12 +212,17 @@ def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
     same = a.info is b.info and a.type_name == b.type_name
     return Module(
         choose(_by_arms(guard, a.device, b.device), a.device, b.device),
-        a.type_name if same else "",
+        a.type_name if same else _scattering(a, b) or _scattering(b, a),
         a.info if same else None,
         a.provenance or b.provenance,
         a.children if a.children == b.children else (),
         True if True in states else None if None in states else False,
     )
+
+
+def _scattering(a: Module, b: Module) -> str:
+    """The type of a wrapper that scatters its inputs, where nothing but that arm says where the module is."""
+    return a.type_name if a.type_name == SCATTERS and b.device == UNKNOWN != a.device else ""
 
 
 def _by_arms(guard: Guard | None, a: Device, b: Device) -> Guard | None:
@@ -342,7 +348,7 @@ def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | No
 
 
 def is_placeholder(value: Tensor | Opaque) -> bool:
-    """``torch.empty(0)``, ``torch.tensor([])``: created only to bind the name."""
+    """``torch.empty(0)``, ``torch.tensor([])``, ``torch.Tensor()``: created only to bind the name."""
     if (
         value.provenance is None
         or value.provenance.previous is not None
@@ -351,6 +357,9 @@ def is_placeholder(value: Tensor | Opaque) -> bool:
         return False
     node = value.provenance.step.node
     arguments = [a.value for a in node.args if a.keyword is None] if isinstance(node, cst.Call) else []
+    factory = value.provenance.step.factory
+    if isinstance(node, cst.Call) and not node.args:
+        return factory is not None and factory.legacy
     if len(arguments) != 1:
         return False
     first = arguments[0]

@@ -23,6 +23,7 @@ from devlint.placement.domain.lattice import CPU, SameAs, is_of_parameter, leave
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.device_words import is_named_for_host
+from devlint.placement.syntax.host_memory import may_be_pinned
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.copied_parts import is_made_for, is_of_many
@@ -178,6 +179,8 @@ class HandedOut:
             if movable(value):
                 self._beside.add((scope.qualname, place))
             if step is None or not isinstance(value, Tensor) or CPU not in leaves(value.device):
+                continue
+            if may_be_pinned(step.node):
                 continue
             written = {**self._chosen, **self._copied, **self._filled}
             filled = [s for s in (step, *other_creations(value)) if id(s.node) in written]

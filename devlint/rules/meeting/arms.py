@@ -10,6 +10,7 @@ from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, V
 from devlint.placement.domain.events import Called, Returned
 from devlint.placement.domain.lattice import CPU, Anchor, Device, GuardKind, Known, SameAs, is_given, leaves
 from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.syntax.host_memory import may_be_pinned
 from devlint.records import dataclass
 from devlint.semantics import Dim
 
@@ -46,7 +47,7 @@ def made_here(event: Event, value: Value, without_dimensions: bool = False) -> S
     step = bare_creation(value)
     if step is None or not isinstance(value, Tensor) or step.scope != event.scope:
         return None
-    if value.dim is not Dim.NONZERO and not without_dimensions:
+    if (value.dim is not Dim.NONZERO and not without_dimensions) or may_be_pinned(step.node):
         return None
     provenance = provenance_of(value)
     kept = provenance is not None and provenance.find(StepKind.STORED, StepKind.WRAPPED) is not None

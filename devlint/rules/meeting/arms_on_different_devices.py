@@ -94,6 +94,7 @@ from devlint.placement.domain.lattice import (
     leaves,
 )
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.host_memory import may_be_pinned
 from devlint.placement.syntax.nodes import elements_of
 from devlint.placement.syntax.sizes import is_made_empty, named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
@@ -294,7 +295,9 @@ class ArmsOnDifferentDevices(Rule):
             event.node, event.scope, f"the other arm of `{guards[0].text}` joins it here", describe(others[0])
         )
         for step in (bare_creation(value), *other_creations(value)):
-            if step is not None and step.scope == event.scope and not is_placeholder(step):
+            if step is None or may_be_pinned(step.node):
+                continue
+            if step.scope == event.scope and not is_placeholder(step):
                 sized = self._is_sized(event, step)
                 sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
                 confidence = Confidence.MEDIUM if sure else Confidence.LOW
@@ -380,7 +383,8 @@ def _registered_apart(buffers: list[tuple[Event, Value]], definitions: Definitio
     for event, value in buffers:
         step = bare_creation(value)
         alike = [s for s in placed if step is not None and s.name == step.name and s.device == placed[0].device]
-        if step is not None and step.scope == event.scope and len(alike) > 1:
+        stays = device_of(value) == CPU
+        if step is not None and stays and step.scope == event.scope and len(alike) > 1:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
             yield draft_of(
                 step,

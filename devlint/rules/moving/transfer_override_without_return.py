@@ -51,7 +51,7 @@ class Tagger(nn.Module):
 ## When it is right
 
 - It returns something: `self`, what `super().to(...)` gave, a moved copy.
-- It only raises, or has no body: an abstract method, a protocol.
+- It only raises, by itself or by a function that does nothing else, or has no body: an abstract method, a protocol.
 - The class is no Module, and its transfer is only ever called as a statement: it moves in place and says so.
 - A class of the project that it derives from, and that is no Module, moves in place already.
 - Nothing is known of its bases: that it has a `forward` makes it no Module, and its `to` may keep a device alone. The
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-    from devlint.placement.domain.events import ClassCompleted, Moved, Returned
+    from devlint.placement.domain.events import CallRefused, ClassCompleted, Moved, Returned
 
 OVERRIDES = ("to", "cuda", "cpu")
 
@@ -100,12 +100,18 @@ class TransferOverrideWithoutReturn(Rule):
     def __init__(self) -> None:
         self._returning: set[str] = set()
         """Definitions that hand something back."""
+        self._raising: set[str] = set()
+        """Definitions of which each call raises."""
         self._used: dict[tuple[int, str], Moved] = {}
         """By class and method: a transfer of an object that is no Module for sure, whose result is wanted."""
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         if event.value != NONE:
             self._returning.add(event.scope.qualname)
+        return ()
+
+    def call_refused(self, event: CallRefused) -> Iterable[Draft]:
+        self._raising.add(event.scope.qualname)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
@@ -125,7 +131,7 @@ class TransferOverrideWithoutReturn(Rule):
                 yield _draft(event, info, method, used)
 
     def _hands_nothing_back(self, method: FunctionInfo) -> bool:
-        if method.qualname in self._returning or method.is_generator or method.decorators:
+        if method.qualname in self._returning | self._raising or method.is_generator or method.decorators:
             return False
         return _has_a_body(method)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from devlint import semantics
@@ -21,9 +22,11 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.value_join import is_placeholder
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.placement.syntax.nodes import dotted
+from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
@@ -160,7 +163,7 @@ class NotedPlaces:
             else:
                 off = _is_switched_off(event)
                 call = event.call.node if event.call is not None else None
-                absent = _absent(event.arms)
+                absent = _absent(event.arms).union(_replaced_around(event.node, self.of(event.scope).begun))
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
                 place.bound = frozenset(self.of(event.scope).bound)
                 place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
@@ -189,6 +192,8 @@ class NotedPlaces:
         absent = _absent(event.arms)
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
+        if absent and isinstance(event.receiver, Tensor) and is_placeholder(event.receiver):
+            return  # nobody computes with what stands for an argument that is not there
         place.where_available, place.in_place = where_available, in_place
         place.bound = frozenset(definition.bound)
         place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
@@ -290,6 +295,16 @@ def _replaced(value: cst.CSTNode) -> str:
     if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
         return value.left.value if isinstance(value.left, cst.Name) else ""
     return ""
+
+
+def _replaced_around(node: cst.CSTNode, begun: Begun | None) -> Iterator[str]:
+    """`device` where the node is what stands for it: ``profile(device or torch.device("cuda"))``."""
+    import libcst as cst
+
+    if begun is not None and isinstance(begun.node, cst.FunctionDef):
+        for outer, inner in pairwise(path_to(begun.node, node)):
+            if isinstance(outer, cst.BooleanOperation) and inner is outer.right and (name := _replaced(outer)):
+                yield name
 
 
 def _absent(arms: tuple[Decided, ...]) -> frozenset[str]:

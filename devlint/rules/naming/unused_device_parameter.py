@@ -63,6 +63,7 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
   test of the parameter decides whether it runs.
 - What a call makes on an accelerator by default is moved afterwards, or the function looks at the device for other ends
   than to hand it on: it does not name it at all.
+- Each call of a private function leaves it out: low.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 
 ## Fix safety
@@ -95,6 +96,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.naming.left_to_accelerators import LeftToAccelerators
 from devlint.rules.naming.made_untold import MadeUntold
+from devlint.rules.naming.never_told import NeverTold
 from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
@@ -156,6 +158,7 @@ class UnusedDeviceParameter(Rule):
         self._told_elsewhere = ToldElsewhere()
         self._untold = MadeUntold()
         self._left_to_accelerators = LeftToAccelerators()
+        self._never_told = NeverTold()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._told_elsewhere.begun(event)
@@ -167,6 +170,7 @@ class UnusedDeviceParameter(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._untold.called(event)
+        self._never_told.called(event)
         if event.scope.setting is Setting.CONSTRUCTION and _makes_a_part(event):
             self._left.setdefault(event.scope.qualname, []).append(event)
         return ()
@@ -308,7 +312,8 @@ class UnusedDeviceParameter(Rule):
         # What takes a device of that name would have done with it what the caller asks.
         decides = event.scope.qualname in self._decides or any(self._untold.beside(event))
         in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
-        return Confidence.MEDIUM if decides and not in_tests else Confidence.LOW
+        told = not self._never_told.all_leave_out(event)
+        return Confidence.MEDIUM if decides and told and not in_tests else Confidence.LOW
 
 
 def _makes_a_part(event: Called) -> bool:
