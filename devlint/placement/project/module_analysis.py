@@ -109,7 +109,9 @@ class ModuleAnalysis:
         """The evaluations in progress, by the keys of their definitions."""
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All registered buffers seen so far."""
-        self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
+        self.argument_log = (
+            ArgumentLog(self.index.indirect, self._only_used_here, self.index.once) if not self._queried else None
+        )
         self._default: Device = CPU
         self._sets_default = self.index.sets_default
         for function in self.index.functions.values():

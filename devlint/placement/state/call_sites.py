@@ -61,11 +61,17 @@ class ArgumentLog:
     """The arguments at the call sites of one file.
 
     ``indirect`` are definitions whose callers are not all known. ``only_used_here`` returns whether a public function
-    is neither exported by the package nor used in its other files.
+    is neither exported by the package nor used in its other files. ``once`` are names that this file has once.
     """
 
-    def __init__(self, indirect: frozenset[str], only_used_here: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        indirect: frozenset[str],
+        only_used_here: Callable[[str], bool],
+        once: frozenset[str] = frozenset(),
+    ) -> None:
         self._indirect = indirect
+        self._once = once
         self._only_used_here = only_used_here
         self._arguments: dict[str, list[Value]] = {}
         self._are_tried_out = False
@@ -104,10 +110,12 @@ class ArgumentLog:
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
-            on_cpu = isinstance(event.owner, Tensor) and self._is_filled_on_cpu(event.value, scope)
+            filled = isinstance(event.owner, Tensor)
+            on_cpu = filled and (self._is_filled_on_cpu(event.value, scope) or self._is_for_nobody(scope))
             return replace(event, callers_on_cpu=True) if on_cpu else event
         if isinstance(event, WrittenByIndex):
-            return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event.index, scope) else event
+            on_cpu = self._is_filled_on_cpu(event.index, scope) or self._is_for_nobody(scope)
+            return replace(event, callers_on_cpu=True) if on_cpu else event
         if isinstance(event, HostRead) and event.in_flight and self._is_copied_from_cpu(event.value, scope):
             return None
         if isinstance(event, HostRead) and event.wants_cpu:
@@ -133,6 +141,8 @@ class ArgumentLog:
             return None
         name = scope.qualname.rsplit(".", 1)[-1]
         private = is_private(name)
+        if self._is_for_nobody(scope):
+            return replace(event, callers_on_cpu=True)
         direct = self._is_direct(scope.qualname, scope.is_nested)
         for value in sides:
             if self._each_call(value, stays_on_cpu) and (direct or self._owners_are_direct(value)):
@@ -167,6 +177,12 @@ class ArgumentLog:
         """Whether all calls of a definition are in this file, each by its name."""
         *around, name = qualname.split(".")
         return (is_private(name) or nested or any(map(is_private, around))) and name not in self._indirect
+
+    def _is_for_nobody(self, scope: Scope) -> bool:
+        """Whether it is, or stands in, a private function of a library whose name the package never says again."""
+        first = scope.qualname.partition(".")[0]
+        unused = scope.role is Role.LIBRARY and is_private(first) and first in self._once
+        return unused and scope.class_name is None and self._only_used_here(first)
 
     def _owners_are_direct(self, value: Value) -> bool:
         """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""

@@ -169,7 +169,9 @@ class HandedOut:
         if scope.role is Role.TEST or scope.setting in (Setting.HOST, Setting.CONSTRUCTION, Setting.MODULE_LEVEL):
             return
         method = scope.qualname.rpartition(".")[2]
-        if is_named_for_host(method):
+        # What is nested works for the function around it (fixture `nested_for_the_host`).
+        around = scope.qualname.split(".") if scope.is_nested else (method,)
+        if any(map(is_named_for_host, around)):
             return
         gradients = scope.qualname in self._gradients
         in_place_of_forward = gradients or scope.setting is Setting.FORWARD or scope.qualname in self._instead

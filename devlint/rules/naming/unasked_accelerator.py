@@ -53,7 +53,8 @@ def load(path: str) -> torch.nn.Module:
 ## When it is right
 
 - The function tests for a device anywhere, or an early `raise` or `return` keeps other machines out.
-- It stands in a `try` that catches what it raises, or is called under a test for a device.
+- It stands in a `try` that catches what it raises, or is called under a test for a device. A private function may be
+  called in such a `try`.
 - The function or its class is named for CUDA or the GPU, or the file works with what needs one: Triton, NCCL, apex.
 - No other place of the file asks: then whoever calls it may have done so (low), or, where no file of the package asks,
   it is made for machines with an accelerator.
@@ -135,7 +136,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         self._calls: list[tuple[Called, str]] = []
         """Calls of functions that need an accelerator, and which one."""
         self._under_tests: set[str] = set()
-        """The last names of what is called under a test for a device."""
+        """The last names of what is called under a test for a device, and of helpers whose failure a `try` catches."""
         self._asking: set[Scope] = set()
         """Definitions that call a probe, whatever they do with its answer."""
         self._of_groups: set[Scope] = set()
@@ -160,6 +161,9 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         if _is_tested(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
             return ()
+        if event.guarded and is_private(event.name):
+            # A helper that tries something out: who calls it catches what it raises (fixture `tried_by_callers`).
+            self._under_tests.add(event.name.rpartition(".")[2])
         if is_device_probe(event.name):
             self._asking.add(event.scope)
         kind = "CUDA" if refuses_the_cpu(event.name) else raises_without(event.name)

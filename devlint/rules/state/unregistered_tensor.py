@@ -467,6 +467,9 @@ def _confidence(event: DeviceMismatch, value: Value, device: Device | None) -> C
         # (fixture `parameter_or_tensor`). A method that computes with it whatever it is does not.
         asks = event.arms or event.scope.class_name is None
         return Confidence.LOW if asks else Confidence.MEDIUM
+    if event.callers_on_cpu:
+        # Each call of the method brings its argument home before, as a counter wants it (fixture `counted_on_the_cpu`).
+        return Confidence.LOW
     found = leaves(device) if device is not None else ()
     outside = any(isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.MODULE for leaf in found)
     return Confidence.MEDIUM if outside else Confidence.HIGH
