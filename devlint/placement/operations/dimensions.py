@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import libcst as cst
+
 from devlint.placement.domain.abstract_values import Argument, Constant, Container, Host, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.operations.encoded import is_encoded
@@ -45,6 +47,7 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
                 return dim_of(operands[0].value)
             # Of rows of tokens, a named dimension leaves one.
             in_rows = given and dim_of(operands[0].value) is Dim.NONZERO and is_encoded(operands[0].value)
+            in_rows = in_rows or (given and _is_of_a_batch(operands[0].node))
             return Dim.NONZERO if in_rows else Dim.UNKNOWN if given else Dim.ZERO
         case Shape.SQUEEZED:
             one = isinstance(operands[0].value, Tensor) and operands[0].value.elements is Elements.ONE
@@ -57,6 +60,14 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
         case _:
             return _dim_by_size(operation, call)
+
+
+def _is_of_a_batch(node: cst.CSTNode) -> bool:
+    """``batch["scores"].argmax(-1)``: what is kept under a written key has a row for each sample, by convention."""
+    if not isinstance(node, cst.Subscript) or len(node.slice) > 1:
+        return False
+    key = node.slice[0].slice
+    return isinstance(key, cst.Index) and isinstance(key.value, cst.SimpleString)
 
 
 ALONG_A_DIMENSION = frozenset({"topk", "sort", "argsort", "cumsum", "cumprod", "gather", "flip", "roll"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -30,8 +29,8 @@ from devlint.placement.operations import generators
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.dimensions import dims_by_size, dims_of_data, least_dims
 from devlint.placement.operations.operands import bind
+from devlint.placement.operations.sequences_of_data import is_sequence
 from devlint.placement.state.devices import expression_device, resolve_device
-from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.records import replace
 from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
 
@@ -239,7 +238,9 @@ def _is_true(argument: Argument | None) -> bool:
 def _dim(interp: Interpreter, factory: Factory, call: CallSite) -> Dim:
     if factory.name in _FROM_DATA:
         found = _dim_of_data(factory, call)
-        return Dim.NONZERO if found is Dim.UNKNOWN and _is_sequence(interp, call) else found
+        data = call.positional[0].node if call.positional else None
+        written = found is Dim.UNKNOWN and isinstance(data, cst.BaseExpression) and is_sequence(interp, data)
+        return Dim.NONZERO if written else found
     if factory.shape is Shape.ZERO:
         return Dim.ZERO
     if factory.shape is Shape.NONZERO:
@@ -286,21 +287,6 @@ def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
         return Dim.NONZERO if legacy or value.numpy else Dim.ZERO if value.number else Dim.UNKNOWN
     # ``torch.FloatTensor(rewards)``: of a number it would make so many elements, of all else a copy with dimensions.
     return Dim.NONZERO if legacy else Dim.UNKNOWN
-
-
-_SEQUENCE = re.compile(r"(?:Optional\[)?(?:\w+\.)?(?:[Ll]ist|[Tt]uple|Sequence)(?:\[[^|]*\])?(?: ?\| ?None)?\]?")
-
-
-def _is_sequence(interp: Interpreter, call: CallSite) -> bool:
-    """``torch.tensor(sizes)`` of an argument that is a list of anything by its annotation, or by its default."""
-    node = call.positional[0].node if call.positional else None
-    if interp.info is None or not isinstance(node, cst.Name) or interp.state.versions.get(node.value, 0):
-        return False
-    parameters = [p for p in parameters_of(interp.info.header) if p.name.value == node.value]
-    if any(isinstance(p.default, (cst.List, cst.Tuple)) for p in parameters):
-        return True
-    stated = (p.annotation for p in parameters)
-    return any(s is not None and _SEQUENCE.fullmatch(code_of(s.annotation)) is not None for s in stated)
 
 
 def _dim_of_source(factory: Factory, call: CallSite) -> Dim:

@@ -16,7 +16,17 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName
-from devlint.placement.domain.lattice import CPU, Choice, GuardKind, describe, guards_of, is_accelerator, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    Choice,
+    GuardKind,
+    describe,
+    guards_of,
+    is_accelerator,
+    is_device_by_name,
+    is_of_parameter,
+    leaves,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
@@ -37,7 +47,7 @@ class ChosenForModels:
     _drafts: list[tuple[str, Draft]] = field(default_factory=list)
     """With the last part of the model's name."""
     _moved: set[str] = field(default_factory=set)
-    """The last parts of the names of whatever the file moves."""
+    """The last parts of the names of whatever the file moves, but to a device that it is told."""
     _bound: set[tuple[str, str]] = field(default_factory=set)
     """Names that definitions bind: what is bound outside of them is as well at hand for whoever places the model."""
     _chosen: dict[int, cst.CSTNode] = field(default_factory=dict)
@@ -50,7 +60,8 @@ class ChosenForModels:
             self._bound.add((event.scope.qualname, event.target))
 
     def moved(self, event: Moved) -> None:
-        self._moved.add(event.receiver_text.rpartition(".")[2])
+        if not _is_told(event):
+            self._moved.add(event.receiver_text.rpartition(".")[2])
         named = event.named.value if event.named is not None else None
         by_machine = event.guarded or (isinstance(named, DeviceName) and named.chosen_by_probe)
         spelled = code_of(event.named.node) if event.named is not None else ""
@@ -96,6 +107,15 @@ class ChosenForModels:
             if model not in self._moved and id(draft.node) not in seen:
                 seen.add(id(draft.node))
                 yield draft
+
+
+def _is_told(event: Moved) -> bool:
+    """``self.model.to(self.device)``, ``model.to(device)``: who made the object, or called, may have said the CPU.
+
+    In a method or function alone: what the top level of a program says is said for the whole of it.
+    """
+    inside = event.scope.setting is not Setting.MODULE_LEVEL
+    return inside and is_of_parameter(event.target) and is_device_by_name(event.target)
 
 
 def _sent(provenance: Provenance | None) -> Step | None:

@@ -162,9 +162,14 @@ class RefusedByCuda:
             return False
         if not isinstance(value.device, SameAs) or value.device.symbol.anchor is not Anchor.PARAMETER:
             return False
-        parameters = (*function.params.params, *function.params.kwonly_params)
-        default = next((one.default for one in parameters if one.name.value == name), None)
-        return default is not None and code_of(default).replace("'", '"') in _ON_CPU
+        return name in on_cpu_by_default(function)
+
+
+def on_cpu_by_default(function: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The parameters that are the CPU for whoever gives none: ``device="cpu"``."""
+    parameters = (*function.params.params, *function.params.kwonly_params)
+    given = ((one.name.value, one.default) for one in parameters if one.default is not None)
+    return frozenset(name for name, default in given if code_of(default).replace("'", '"') in _ON_CPU)
 
 
 _WITHOUT_CUDA = (*HARMLESS, "torch.cuda.is_available", "torch.cuda.device_count")

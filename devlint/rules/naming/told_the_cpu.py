@@ -14,10 +14,11 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Constant, DeviceName
+from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
-from devlint.rules.naming.refused_by_cuda import falls_back
+from devlint.rules.naming.refused_by_cuda import falls_back, on_cpu_by_default
 from devlint.semantics import NamedDevice, parse_device, refused_device
 from devlint.source.role import Role
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Argument, Value
-    from devlint.placement.domain.events import Called, Compared
+    from devlint.placement.domain.events import Begun, Called, Compared
     from devlint.placement.domain.scope import Scope
 
 _KEPT = re.compile(r"self\.\w*device\b")
@@ -38,6 +39,14 @@ class ToldTheCpu:
     """By class and what it keeps a device under: where a method asks what that is."""
     _under_tests: set[str] = field(default_factory=set)
     """The last names of what is called where a device is asked for."""
+    _on_cpu_by_default: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By class: what its constructor takes that is the CPU for whoever gives none."""
+
+    def begun(self, event: Begun) -> None:
+        init = event.owner.method("__init__") if event.owner is not None else None
+        name = event.scope.class_name
+        if init is not None and name is not None and name not in self._on_cpu_by_default:
+            self._on_cpu_by_default[name] = on_cpu_by_default(init.header)
 
     def compared(self, event: Compared) -> None:
         owner = event.scope.class_name
@@ -73,6 +82,8 @@ class ToldTheCpu:
             way: tuple[DraftStep, ...] = ()
             if falls_back(told.value):
                 when = "is where there is no accelerator"
+            elif self._is_default(scope, told.value):
+                when = "is by default"
             elif asked is not None:
                 when, way = "may be", (DraftStep(*asked, "asked here"),)
             else:
@@ -86,6 +97,14 @@ class ToldTheCpu:
                 trace=(*way, DraftStep(event.node, scope, "raises here where it is the CPU")),
                 repair=Repair(Applicability.SUGGESTION, f'ask for `{spelled}.type == "cuda"` before'),
             )
+
+
+    def _is_default(self, scope: Scope, told: Value) -> bool:
+        """Whether the object keeps it as its constructor took it, where it is the CPU by default."""
+        device = told.device if isinstance(told, DeviceName) else None
+        if not is_of_parameter(device) or ".__init__:" not in device.symbol.key:
+            return False
+        return device.symbol.name in self._on_cpu_by_default.get(scope.class_name or "", ())
 
 
 def _names_a_type(value: Value) -> bool:

@@ -96,6 +96,7 @@ from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.repairs.bound_names import path_to
 from devlint.rules.naming.device_candidates import candidates_of
+from devlint.rules.naming.halves_of_choices import HalvesOfChoices
 from devlint.rules.naming.left_to_another import LeftToOthers
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.naming.refused_by_cuda import refuses_the_cpu
@@ -133,6 +134,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         super().__init__()
         self._told_the_cpu = ToldTheCpu()
         self._left = LeftToOthers()
+        self._halves = HalvesOfChoices()
         self._calls: list[tuple[Called, str]] = []
         """Calls of functions that need an accelerator, and which one."""
         self._under_tests: set[str] = set()
@@ -150,6 +152,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._left.begun(event)
+        self._told_the_cpu.begun(event)
+        self._halves.begun(event)
         return super().begun(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -160,6 +164,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
             self._of_groups.add(event.scope)
         if _is_tested(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
+            self._halves.called(event)
             return ()
         if event.guarded and is_private(event.name):
             # A helper that tries something out: who calls it catches what it raises (fixture `tried_by_callers`).
@@ -185,7 +190,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
 
     def finish(self) -> Iterable[Draft]:
         yield from self._left.drafts()
-        chosen = (*self._beside_a_choice(), *self._told_the_cpu.drafts())
+        chosen = (*self._beside_a_choice(), *self._told_the_cpu.drafts(), *self._halves.drafts())
         yield from chosen
         told = {draft.scope for draft in chosen}
         found: dict[Scope, list[tuple[cst.CSTNode, str]]] = {}
