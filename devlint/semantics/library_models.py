@@ -136,6 +136,13 @@ def hooks(bases: Iterable[str], is_lightning: bool) -> tuple[frozenset[str], fro
     return nothing.union(*(r.placed_hooks for r in found)), nothing.union(*(r.host_hooks for r in found))
 
 
+def gathered_from(bases: Iterable[str], is_lightning: bool, hook: str) -> str | None:
+    """The method of whose results the library hands a list to a hook that a class with these bases defines."""
+    rows = [row(base) for base in (*bases, *(("lightning.LightningModule",) if is_lightning else ()))]
+    pairs = (pair.partition("=") for found in rows if found is not None for pair in found.gathering_hooks)
+    return next((step for name, _, step in pairs if name == hook), None)
+
+
 def adds_numbers_unless(class_name: str) -> frozenset[str]:
     """The keywords without which a module adds to its tensors one number that it makes of its inputs."""
     found = row(class_name) if class_name else None

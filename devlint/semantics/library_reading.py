@@ -98,7 +98,7 @@ def read_anywhere(path: Path) -> Anywhere:
 
 
 _FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")
-_NAMES = ("fields", "placed_hooks", "host_hooks", "adds_numbers_unless")
+_NAMES = ("fields", "placed_hooks", "host_hooks", "gathering_hooks", "adds_numbers_unless")
 _ROW = frozenset({"also", "kind", "call", "methods", "moves", "source", *_FLAGS, *_NAMES})
 
 
@@ -131,6 +131,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
         fields=frozenset(raw.get("fields", ())),
         placed_hooks=frozenset(raw.get("placed_hooks", ())),
         host_hooks=frozenset(raw.get("host_hooks", ())),
+        gathering_hooks=frozenset(raw.get("gathering_hooks", ())),
         adds_numbers_unless=frozenset(raw.get("adds_numbers_unless", ())),
         takes_encodings=raw.get("takes_encodings", False),
         takes_tensors=raw.get("takes_tensors", False),

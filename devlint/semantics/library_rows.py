@@ -121,6 +121,9 @@ class LibraryRow:
     """Methods that a derived class defines and the library calls with tensors that are where the module is."""
     host_hooks: frozenset[str] = frozenset()
     """Methods that a derived class defines and the library calls on the host."""
+    gathering_hooks: frozenset[str] = frozenset()
+    """Methods that a derived class defines and the library calls with a list of all that another one gave, as
+    ``validation_epoch_end=validation_step``."""
     takes_encodings: bool = False
     """Of a Module: what a tokenizer gives goes into its call."""
     takes_tensors: bool = False

@@ -198,7 +198,7 @@ def _assign_item(
     if isinstance(owner, Container):
         note_filled(interp, target.value, value, target)
         if base is not None:
-            changed = _with_item(owner, key, value)
+            changed = with_item(owner, key, value)
             change_in_others(interp, base, owner, changed)
             if path is None:
                 interp.state.store(base, changed)
@@ -208,7 +208,7 @@ def _assign_item(
         interp.state.store(path, value)
 
 
-def _with_item(owner: Container, key: object, value: Value) -> Container:
+def with_item(owner: Container, key: object, value: Value) -> Container:
     """The container after ``owner[key] = value``; ``key`` is None if it is not a literal: any item may change."""
     if owner.keys is not None and key in owner.keys:
         position = owner.keys.index(key)

@@ -9,7 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.attributes import attribute_of, names_a_part
-from devlint.placement.calls.bindings import item_of
+from devlint.placement.calls.bindings import item_of, with_item
 from devlint.placement.calls.conventional_results import (
     computes,
     computes_where_it_is,
@@ -33,6 +33,7 @@ from devlint.placement.declarations.self_attributes import FILLING
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -367,9 +368,8 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
         return receiver.rest if isinstance(receiver.rest, Container) else given
     if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
         if name == "update":
-            interp.state.values[path] = replace(
-                receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None
-            )
+            interp.state.forget_parts(path)
+            interp.state.values[path] = _updated(receiver, site)
         return NOTHING
     if name == "items":
         return Container((), None, Container((Host(), item_of(interp, receiver, None)), None, None, "tuple"))
@@ -397,6 +397,24 @@ def _fill_by_default(interp: Interpreter, container: cst.BaseExpression, item: V
     if kept.rest is None or before is not None:
         rest = item if before is None else join_values(None, before, item)
         interp.state.values[path] = replace(kept, rest=Container((), None, rest, "list"))
+
+
+def _updated(receiver: Container, site: CallSite) -> Container:
+    """``scores.update({"loss": loss})``, ``scores.update(loss=loss)``: the keys that are written, beside the others."""
+    written: list[tuple[object, Value]] = []
+    for argument in site.arguments:
+        match argument:
+            case Argument(keyword=str() as key):
+                written.append((key, argument.value))
+            case Argument(star="", value=Container(keys=tuple() as keys, rest=None, items=items)):
+                written.extend(zip(keys, items, strict=True))
+            case _:
+                written.append((None, NOTHING))
+    if any(not isinstance(key, str) for key, _ in written):
+        return replace(receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None)
+    for key, value in written:
+        receiver = with_item(receiver, key, value)
+    return receiver
 
 
 def _item_or_default(interp: Interpreter, node: cst.CSTNode, item: Value, site: CallSite) -> Value:

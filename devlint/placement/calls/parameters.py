@@ -15,7 +15,7 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_STATE, SAVED_FOR_BACKWARD
 from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
-from devlint.placement.declarations.forward_like_methods import hooks_of
+from devlint.placement.declarations.forward_like_methods import gathered_by, hooks_of
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
@@ -194,7 +194,8 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
                 _bind_saved(interp, info, parameter, parameters[1].name.value)
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
-        given = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
+        gathered = _gathered(interp, info) if position == 0 else None
+        given = gathered or _value(interp, parameter, roles[name], symbol, with_module, position == 0)
         interp.state.values[name] = left_out_or(interp, parameter, symbol, given)
     params = info.node.params
     if isinstance(params.star_arg, cst.Param):
@@ -205,6 +206,13 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         interp.state.values[params.star_kwarg.name.value] = Container(
             (), (), _each_of(interp, info, params.star_kwarg, with_module), "dict"
         )
+
+
+def _gathered(interp: Interpreter, info: FunctionInfo) -> Container | None:
+    """``validation_epoch_end(self, outputs)``: what the step gave for each batch, of one loader."""
+    step = gathered_by(info)
+    given = interp.program.summary(step) if step is not None else None
+    return Container((), None, given) if isinstance(given, (Container, Tensor)) else None
 
 
 def _bind_saved(interp: Interpreter, info: FunctionInfo, context: cst.Param, gradient: str) -> None:

@@ -33,6 +33,15 @@ def hooks_of(owner: ClassInfo) -> tuple[frozenset[str], frozenset[str]]:
     return library_models.hooks(_library_bases(owner), owner.kind is ClassKind.LIGHTNING)
 
 
+def gathered_by(info: FunctionInfo) -> FunctionInfo | None:
+    """The method of which a library hands all results to this one: ``validation_epoch_end(self, outputs)``."""
+    owner = info.owner
+    if owner is None or not owner.is_module:
+        return None
+    step = library_models.gathered_from(_library_bases(owner), owner.kind is ClassKind.LIGHTNING, info.name)
+    return owner.method(step) if step is not None else None
+
+
 def is_handed_a_placed_batch(info: FunctionInfo | None) -> bool:
     """Whether the trainer of a library calls the method with a batch of which it has moved every tensor."""
     owner = info.owner if info is not None else None

@@ -98,7 +98,6 @@ class ToldTheCpu:
                 repair=Repair(Applicability.SUGGESTION, f'ask for `{spelled}.type == "cuda"` before'),
             )
 
-
     def _is_default(self, scope: Scope, told: Value) -> bool:
         """Whether the object keeps it as its constructor took it, where it is the CPU by default."""
         device = told.device if isinstance(told, DeviceName) else None
