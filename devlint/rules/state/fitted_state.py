@@ -16,7 +16,7 @@ from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import NONE, Container, Kind, Self, Tensor
-from devlint.placement.domain.lattice import is_movable
+from devlint.placement.domain.lattice import CPU, is_movable
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.semantics import Dim
@@ -105,7 +105,7 @@ class FittedState:
         if key in self._otherwise or key in self._moved or moves_itself(info, name):
             return False
         fact, read = facts.attributes.get(name), self._read.get(key)
-        if read is None or (fact is not None and fact.value != NONE):
+        if read is None or (fact is not None and not _is_to_be_replaced(fact.value)):
             return False
         if info.method(name) is not None:
             return False  # a property, whose setter may keep a buffer (fixture `fitted_to_a_property`)
@@ -128,6 +128,11 @@ def _method(qualname: str) -> str:
 
 def _fits(qualname: str) -> bool:
     return "fit" in _method(qualname).split("_")
+
+
+def _is_to_be_replaced(value: Value) -> bool:
+    """What a constructor keeps until the data comes: nothing, or a tensor that it makes on the CPU."""
+    return value == NONE or (isinstance(value, Tensor) and value.kind is Kind.PLAIN and value.device == CPU)
 
 
 def _is_of_the_data(value: Value) -> bool:
