@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, Moved
     from devlint.placement.domain.lattice import Decided, Device
 
-_WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
+_WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "encoding.parallel.DataParallelModel")
+"""The last is PyTorch-Encoding's, which derives from the first and takes its arguments."""
 
 
 @dataclass(slots=True)
@@ -56,13 +57,16 @@ class WrappedForAll:
     def called(self, event: Called) -> None:
         if not wraps(event) or event.call.argument("device_ids", 1) is not None:
             return
-        if _counts_alone(event.arms):
+        counted = _counts_alone(event.arms)
+        if counted:
             self._wrapped.append(event)
         elif not any(_speaks(arm.guard.text) for arm in event.arms):
             self._wrapped_always.append(event)
-            given = event.call.argument("module", 0)
-            if given is not None and isinstance(given.value, Module) and _is_chosen(given.value.device):
-                self._on_cpu.setdefault(event.scope.qualname, (code_of(given.node), given.node))
+        else:
+            return
+        given = event.call.argument("module", 0)
+        if given is not None and isinstance(given.value, Module) and _is_chosen(given.value.device):
+            self._on_cpu.setdefault(event.scope.qualname, (code_of(given.node), given.node))
 
     def finish(self) -> Iterator[Draft]:
         for event in self._wrapped_always:
@@ -72,6 +76,9 @@ class WrappedForAll:
         for event in self._wrapped:
             asked = self._asked.get(event.scope.qualname)
             if asked is None:
+                on_cpu = self._on_cpu.get(event.scope.qualname)
+                if on_cpu is not None:
+                    yield _draft_of_any(event, *on_cpu)
                 continue
             name, node = asked
             in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
