@@ -68,6 +68,7 @@ A property reads the device where it is needed: `return next(self.parameters()).
 - The device is used in the constructor only.
 - The constructor builds the module on that device and nobody moves it afterwards. The confidence is low.
 - What is placed meets only what was placed by the same attribute.
+- A pipeline of transformers is told the device as well, `pipe.device = device`, where its model is moved.
 
 ## Fix safety
 
@@ -101,6 +102,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
 from devlint.rules.state.cached_devices import CachedDevices
+from devlint.rules.state.models_of_pipelines import ModelsOfPipelines
 from devlint.rules.state.moved_untold import MOVES, moved_untold
 from devlint.rules.state.stored_device_uses import StoredDeviceUses
 from devlint.rules.waking import always, any_of
@@ -140,6 +142,7 @@ class StaleStoredDevice(Rule):
         """Classes whose constructor hands a device on: their parameters are made there, or moved."""
         self._definitions = Definitions()
         self._cached = CachedDevices(self._definitions)
+        self._in_pipelines = ModelsOfPipelines()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
@@ -147,6 +150,7 @@ class StaleStoredDevice(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._cached.stored(event)
+        self._in_pipelines.stored(event)
         self._definitions.note_stored(event)
         constructs = event.scope.setting is Setting.CONSTRUCTION and event.scope.class_name is not None
         if constructs and isinstance(event.owner, Self) and isinstance(event.value, DeviceName):
@@ -168,7 +172,11 @@ class StaleStoredDevice(Rule):
         # What comes to the host and goes back has its place from the attribute all the same.
         if event.moves:
             self._uses.note(event, event.named, makes=False)
+        self._in_pipelines.moved(event)
         yield from moved_untold(event)
+
+    def finish(self) -> Iterable[Draft]:
+        return self._in_pipelines.drafts()
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._uses.note_operation(event)
