@@ -412,8 +412,8 @@ def _updated(receiver: Container, site: CallSite) -> Container:
                 written.append((None, NOTHING))
     if any(not isinstance(key, str) for key, _ in written):
         return replace(receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None)
-    for key, value in written:
-        receiver = with_item(receiver, key, value)
+    for written_key, value in written:
+        receiver = with_item(receiver, written_key, value)
     return receiver
 
 
