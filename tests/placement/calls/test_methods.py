@@ -30,15 +30,19 @@ def test_a_containers_methods_follow_its_items() -> None:
             e = value
         named.update(x=x)
         g = named["k"]
+        l = named["x"]
+        named.update(others)
+        m = named["k"]
         h = parts.pop()
         i = named.copy()
         j = named.keys()
         parts.sort()
         k = parts.unknown()
     """
-    assert [device(program, name) for name in "acde"] == ["cpu"] * 4
+    assert [device(program, name) for name in "acdeg"] == ["cpu"] * 5
     assert device(program, "b") == "an unknown device"
-    assert stored(program, "g") == UnknownValue()
+    assert device(program, "l") == "the device of `x`"
+    assert stored(program, "m") == UnknownValue()
     assert isinstance(stored(program, "i"), Container)
     assert stored(program, "j") == Host()
     assert stored(program, "k") == UnknownValue()
