@@ -17,6 +17,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "host_each": frozenset(),
     "host_all": frozenset(),
     "host_reduced": frozenset(),
+    "host_columns": frozenset(),
     "plain": frozenset(),
     "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place", "only"}),
     "placer": frozenset({"unless"}),

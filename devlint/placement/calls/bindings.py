@@ -375,7 +375,7 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
         # Of an optimizer: numbers, and under "params" the parameters.
         return NOTHING
     placed = isinstance(node, cst.Name) and node.value in interp.uses.placed  # no loader has a `.device`
-    loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
+    loads = _is_loader(iterable) and not _is_view_of_dict(node) and not _is_transposed(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
         return _batch(interp, target, node)
     if isinstance(iterable, Module) and (info := semantics.module(iterable.type_name)) is not None and info.keyed:
@@ -414,6 +414,11 @@ def _is_view_of_dict(node: cst.BaseExpression) -> bool:
     """``x.values()``, ``x.items()``: no loader is a dict."""
     function = node.func if isinstance(node, cst.Call) and not node.args else None
     return isinstance(function, cst.Attribute) and function.attr.value in ("values", "items")
+
+
+def _is_transposed(node: cst.BaseExpression) -> bool:
+    """``for column in x.T``: no loader has rows and columns."""
+    return isinstance(node, cst.Attribute) and node.attr.value in ("T", "mT")
 
 
 def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:

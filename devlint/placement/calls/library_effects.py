@@ -188,6 +188,19 @@ def _host_reduced(call: LibraryCall) -> Value:
     return Host(numpy=len(call.site.arguments) > 1, number=len(call.site.arguments) == 1)
 
 
+def _host_columns(call: LibraryCall) -> Value:
+    """Reads its arguments on the host, and what is kept under the keys of a dict: ``DataFrame({"score": scores})``.
+
+    A list of tensors is kept as it is, of objects; so are numbers.
+    """
+    for argument in call.site.arguments:
+        table = argument.value
+        for column in table.items if isinstance(table, Container) and table.keys is not None else ():
+            if _is_tensor(column) and getattr(column, "dim", Dim.NONZERO) is not Dim.ZERO:
+                host_read(call.interp, call.node, call.name, column, wants_cpu=True)
+    return _host(call)
+
+
 def _plain(call: LibraryCall) -> Value:
     """A plain value; no tensor data is read."""
     return Host()
@@ -308,6 +321,7 @@ EFFECTS: dict[str, Interpret] = {
     "host_each": _host_each,
     "host_all": _host_all,
     "host_reduced": _host_reduced,
+    "host_columns": _host_columns,
     "plain": _plain,
     "module": _module,
     "placer": placer,

@@ -33,7 +33,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.class_facts import is_registered, names_registered
+from devlint.placement.domain.class_facts import AttributeFact, is_registered, kind_of, names_registered
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -55,12 +55,11 @@ from devlint.placement.state.later_stores import (
     is_stored_by_others,
     stays_at,
 )
-from devlint.placement.state.put_by_methods import as_filled, begins_empty_again, stored_by_all
+from devlint.placement.state.put_by_methods import as_filled, begins_empty_again, registered_by_methods, stored_by_all
 from devlint.records import replace
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.class_facts import AttributeFact
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -84,6 +83,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
         return first
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
         later = _stored_later(interp, info, name) or put_by_another(interp, info, name)
+        later = later or _registered_later(interp, info, name)
         later = later or stored_method(interp, owner, name) or _told_by_methods(interp, info, name)
         return later or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
@@ -162,7 +162,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         if value != NONE:
             return NOTHING
         later: Value | None = put_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
-        later = later or brought_to_cpu(interp, info, fact.name) or _told_by_methods(interp, info, fact.name)
+        later = later or brought_to_cpu(interp, info, fact.name) or _registered_later(interp, info, fact.name)
+        later = later or _told_by_methods(interp, info, fact.name)
         return later or NOTHING
     return value
 
@@ -195,7 +196,7 @@ def _beside_parameters(interp: Interpreter, info: ClassInfo, name: str, conventi
     return Opaque(device, step, tensorlike=convention == KEPT_BY_METHODS)
 
 
-T = TypeVar("T", Tensor, Module)
+T = TypeVar("T", bound="Tensor | Module")
 
 
 def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
@@ -208,6 +209,16 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
     note = note if note == CONVENTIONS[CALLED_BY_MODULE] else ""
     step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}", note=note)
     return replace(value, device=device, provenance=Provenance(step))
+
+
+def _registered_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
+    """A parameter or a submodule that methods make: it moves with the module from then on."""
+    made = None if interp.scope.setting is Setting.CONSTRUCTION else registered_by_methods(interp, info, name)
+    if made is None or made.provenance is None:
+        return None
+    step = made.provenance.step
+    fact = AttributeFact(name, made, step.node, step.scope, kind_of(made))
+    return _following(made, info, fact)
 
 
 def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:

@@ -86,6 +86,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         if isinstance(held, Host) and held.numpy and isinstance(absent, UnknownValue) and absent.bottom:
             # `x.numpy() if torch.is_tensor(x) else x`: of a tensor an array.
             return held
+        if isinstance(absent, UnknownValue) and absent.bottom and (several := _as_given(held)) is not None:
+            return several
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
         # Items appended in one arm may be present after the branch; an arm without appends removes nothing.
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
@@ -106,6 +108,18 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
         return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+def _as_given(made: Value) -> Container | None:
+    """``xs = [x] if torch.is_tensor(x) else x``: one or several, each where the caller has them; else None."""
+    if not isinstance(made, Container) or made.keys is not None or not made.values:
+        return None
+    first = made.values[0]
+    if not isinstance(first, Tensor) or not is_of_parameter(first.device):
+        return None
+    if any(not isinstance(item, Tensor) or item.device != first.device for item in made.values):
+        return None
+    return replace(made, items=(), rest=replace(first, dim=Dim.UNKNOWN, least_dims=0))
 
 
 def _is_there_where_read(value: Value) -> bool:

@@ -278,7 +278,26 @@ def _judge(
         return found
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
     in_order = any(guard.kind in (GuardKind.FIRST_ITERATION, GuardKind.FIRST_CALL) for guard in guards)
-    return used if nested and not in_order else None
+    if nested and not in_order:
+        return used
+    alone = next((guard for guard in guards if _clash_under_one(interp, operation, operands, guard, node)), None)
+    return found if alone is not None else None
+
+
+def _clash_under_one(
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], guard: Guard, node: cst.CSTNode
+) -> bool:
+    """Whether what one guard decides clashes with what none decides: the other guards have no part in it.
+
+    ``a if len(a) > 0 else torch.tensor([])`` beside ``x``, whatever becomes of a third operand.
+    """
+    if guard.kind in (GuardKind.FIRST_ITERATION, GuardKind.FIRST_CALL, GuardKind.ON_ACCELERATOR):
+        return False
+    decided = [b for b in operands if set(guards_of(device_of_value(b.value))) <= {guard}]
+    free = [b for b in decided if not guards_of(device_of_value(b.value))]
+    if not free or len(free) == len(decided):
+        return False
+    return _judge(interp, operation, decided, node) is not None
 
 
 def _guards(operands: Sequence[Bound]) -> list[Guard]:

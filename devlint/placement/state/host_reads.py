@@ -62,7 +62,7 @@ def host_read(
         return
     if isinstance(value.device, Choice):
         value = replace(value, device=in_the_case((*interp.arms, *interp.state.left), value.device))
-    if reader == METHOD and _came_with_a_batch(interp, value):
+    if (reader == METHOD or _is_indexed(expression)) and _came_with_a_batch(interp, value):
         value = Tensor(value.device, provenance=value.provenance)
     copied = value.copied_at if isinstance(value, Tensor) else None
     in_flight = not view and copied is not None and copied == interp.state.streams.copies
@@ -80,12 +80,19 @@ def host_read(
 def _came_with_a_batch(interp: Interpreter, value: Tensor | Opaque) -> bool:
     """Whether it is where the module is, in a method that a library's trainer calls with what it has moved there.
 
-    What has a method ``numpy`` is a tensor, and the trainer moves all tensors, wherever they are in the batch.
+    What has a method ``numpy`` is a tensor, and the trainer moves all tensors, wherever they are in the batch. So is
+    what is indexed by its dimensions, ``batch.ids[:, 0]``: the loader has made tensors of arrays.
     """
     if isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN:
         return False
-    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(value.device)}
+    # ``if type(batch) is dict: batch = Batch(**batch)``: of the same tensors.
+    known = [leaf for leaf in leaves(value.device) if leaf != UNKNOWN]
+    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in known}
     return anchors == {Anchor.MODULE} and is_handed_a_placed_batch(interp.info)
+
+
+def _is_indexed(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Subscript) and len(node.slice) > 1
 
 
 def read_indices(interp: Interpreter, node: cst.Subscript) -> None:
@@ -102,10 +109,19 @@ def read_for_array(
 ) -> None:
     """``array[start:stop] = t`` reads the tensor through ``__array__``; ``array[i] = t`` through ``float(t)``.
 
+    So does ``frame["name"] = t``, where the key is a column's.
+
     An index names a row where the tensor has dimensions. Source: ``PyArray_Pack`` in
     numpy/_core/src/multiarray/array_coercion.c.
     """
     into_row = isinstance(value, Tensor) and value.dim is Dim.NONZERO
-    if into_row or any(isinstance(element.slice, cst.Slice) for element in target.slice):
+    if into_row or any(_names_several(element.slice) for element in target.slice):
         node = value_node if value_node is not None else target
         host_read(interp, node, ARRAY_WRITE, value, wants_cpu=True, expression=value_node)
+
+
+def _names_several(place: cst.BaseSlice) -> bool:
+    """``a[1:3]``, and the column of a data frame: ``frame["loss"]``, ``frame[f"truth_{i}"]``."""
+    if isinstance(place, cst.Slice):
+        return True
+    return isinstance(place, cst.Index) and isinstance(place.value, (cst.SimpleString, cst.FormattedString))

@@ -24,9 +24,11 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
+from devlint.placement.domain.class_facts import is_registered
 from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_of_module, is_set_as_device, leaves
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.state.held_modules import is_called_here
+from devlint.placement.syntax.nodes import descend, dotted
 from devlint.records import replace
 
 if TYPE_CHECKING:
@@ -126,6 +128,39 @@ def stored_by_all(interp: Interpreter, info: ClassInfo, name: str) -> Value | No
     if not values or not all(isinstance(value, (Tensor, Opaque)) and _tells(value) for value in values):
         return None
     return reduce(partial(join_values, None), values)
+
+
+def registered_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Tensor | Module | None:
+    """The parameter, or the submodule, that methods of a Module make: ``reset_parameters``, ``build``.
+
+    What a method makes that the constructor calls is registered on every object: from then on no plain tensor can be
+    stored under the name.
+    """
+    methods = info.storing_later(name)
+    if not info.is_module or any(method is interp.info for _, method in methods):
+        return None
+    init = info.method("__init__")
+    called = [pair for pair in methods if init is not None and pair[1].name in init.own.mentioned]
+    methods = called or methods
+    if not all(map(partial(_makes_an_object, name), methods)):
+        return None
+    values: list[Value] = []
+    for one, method in methods:
+        stores = (interp.program.holder(one) or interp.program).stores_of(method)
+        stored = stores.later.get((method.qualname, name), {}) if stores is not None else {}
+        values += (value for value in stored.values() if value != NONE)
+    first = next(iter(values), None)
+    if not all(isinstance(value, (Tensor, Module)) and is_registered(value) for value in values):
+        return None
+    return first if isinstance(first, (Tensor, Module)) else None
+
+
+def _makes_an_object(name: str, holder_and_method: tuple[ClassInfo, FunctionInfo]) -> bool:
+    """Whether some of what a method stores is of what a class gives, as it is spelt: ``nn.Parameter(w).fill_(1.0)``."""
+    stored = (one for one in holder_and_method[1].stored_expressions.get(name, ()) if one is not None)
+    parts = (part for expression in stored for part in (expression, *descend(expression)))
+    called = (dotted(part.func) or "" for part in parts if isinstance(part, cst.Call))
+    return any(one.rpartition(".")[2][:1].isupper() for one in called)
 
 
 def _is_empty(node: cst.BaseExpression | None) -> bool:

@@ -115,8 +115,8 @@ from devlint.placement.declarations.evidence_conventions import (
     draws_from_a_loader,
     names_a_batch,
 )
-from devlint.placement.domain.abstract_values import Opaque
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain.abstract_values import Opaque, Value
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.domain.provenance import Step, StepKind, rests_on
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import is_part_of_rows
@@ -218,6 +218,8 @@ class MovedOperandForgotten(Rule):
             batch = self._batch(device)
             if device is None or UNKNOWN in leaves(device):
                 continue  # some of it was put elsewhere: `batch[name] = batch[name].to(device)`
+            if _is_made_in_one_arm(mine.value):
+                continue  # `x = torch.cat(items) if items else torch.tensor([])`: what was made is to be told where
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             if batch.anchor is Anchor.BATCH and device_of(theirs.value) == CPU:
@@ -258,6 +260,15 @@ class MovedOperandForgotten(Rule):
             if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and (named or leaf.symbol.key in self._objects)):
                 return leaf.symbol
         return None
+
+
+def _is_made_in_one_arm(value: Value) -> bool:
+    """Whether it is of a batch in one arm only, and in the other made on the CPU as no device was named."""
+    device = device_of(value)
+    if not isinstance(device, Choice) or CPU not in leaves(device):
+        return False
+    provenance = provenance_of(value)
+    return provenance is not None and provenance.step.kind is StepKind.MADE and provenance.step.bare
 
 
 def _is_handed_over(node: cst.CSTNode) -> bool:
