@@ -22,7 +22,7 @@ from devlint.placement.calls.methods_of_modules import meet_method
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
-from devlint.placement.calls.registering import REGISTERING, register, register_items, store_keywords
+from devlint.placement.calls.registering import REGISTERING, fill_container, register, register_items, store_keywords
 from devlint.placement.calls.state_dicts import items_of_state, state_dict
 from devlint.placement.calls.unmoved_batches import meet_batch_in_method
 from devlint.placement.calls.user_calls import call_function, call_self
@@ -258,6 +258,8 @@ def _observed(interp: Interpreter, node: cst.Call, function: cst.Attribute) -> C
 
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
+    if receiver.type_name in CONTAINERS:
+        fill_container(interp, receiver, function, site)
     if name in RETURN_THE_MODULE:
         return receiver
     if name in NAMES_OF_STATE:

@@ -26,7 +26,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.records import replace
 
 if TYPE_CHECKING:
@@ -96,3 +96,16 @@ def register_items(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
     receiver = Self(interp.info.owner)
     for index, module in enumerate(given):
         note_attribute(interp, receiver, str(index), module, node)
+
+
+_FILLING = frozenset({"append", "extend", "insert", "add_module", "register_module", "update"})
+
+
+def fill_container(interp: Interpreter, container: Module, function: cst.Attribute, site: CallSite) -> None:
+    """``self.layers.append(nn.Linear(3, 3))``: a container has the state of what is put into it where it is itself."""
+    path = path_of(function.value)
+    if path is None or function.attr.value not in _FILLING or container.holds_state is True:
+        return
+    put = (part for argument in site.arguments for part in innermost_of(argument.value))
+    if any(isinstance(part, Module) and part.holds_state and part.device == container.device for part in put):
+        interp.state.values[path] = replace(container, holds_state=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.symbol_keys import symbol_key
@@ -16,6 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Function,
     Host,
     Instance,
@@ -42,6 +44,7 @@ from devlint.placement.domain.lattice import (
     Symbol,
     choose,
     is_of_parameter,
+    is_set_as_device,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.domain.symbols import HANDED_ON, module_symbol
@@ -267,6 +270,10 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
                 if not isinstance(given, Container):
                     return given
                 return NOTHING if device == UNKNOWN else replace(value, device=device)
+        if isinstance(value, Module) and (layer := _layer_given(value, substitution)) is not None:
+            return replace(
+                layer, device=device, provenance=layer.provenance if layer.device == device else value.provenance
+            )
         given = _moved_argument(value, substitution)
         if given is not None:
             return Tensor(device, given.dim, given.elements, evidence=given.evidence, provenance=value.provenance)
@@ -293,6 +300,21 @@ def _is_argument(value: Tensor | Opaque) -> bool:
 def _given_for(device: Device, substitution: Substitution) -> Value | None:
     """The argument whose place ``device`` is."""
     return substitution.get(device.symbol.key) if isinstance(device, SameAs) else None
+
+
+def _layer_given(value: Module, substitution: Substitution) -> Module | None:
+    """The argument that a function gives back, where it is a layer of torch: ``initialised(nn.Linear(3, 3))``.
+
+    A layer has no parts that could be given back in its place.
+    """
+    if value.info is not None or value.type_name or value.provenance is None:
+        return None
+    first = value.provenance.first
+    given = _given_for(first.device, substitution) if first.kind is StepKind.GIVEN else None
+    if not isinstance(given, Module) or given.info is not None:
+        return None
+    known = semantics.module(given.type_name)
+    return given if known is not None and not known.container else None
 
 
 def _moved_argument(value: Value, substitution: Substitution) -> Tensor | None:
@@ -429,6 +451,10 @@ def _choice(
         is_tensor = _is_tensor(substitution.get(guard.subject.key, NOTHING))
         if is_tensor is not None:
             return first if is_tensor is (guard.kind is GuardKind.IS_TENSOR) else second
+        converted, kept = (second, first) if guard.kind is GuardKind.IS_TENSOR else (first, second)
+        if kept == UNKNOWN and is_set_as_device(converted):
+            # `to_tensor(state, device)`: what brings anything there is handed what is not there, or is.
+            return converted
     renamed = guard if guard.lasting else replace(guard, key=f"{guard.key}#{id(call)}")
     return choose(renamed, first, second)
 
@@ -436,7 +462,7 @@ def _choice(
 def _is_tensor(value: Value) -> bool | None:
     """Whether an argument is a tensor; None if the call does not show it."""
     if isinstance(value, Tensor):
-        return True
+        return None if value.evidence is Evidence.LIKELY and value.device == UNKNOWN else True
     return False if isinstance(value, (Host, Constant, Container)) else None
 
 
