@@ -361,8 +361,15 @@ def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | No
     return guard
 
 
+def holds_nothing(value: Tensor) -> bool:
+    """A placeholder, or ``torch.Tensor()``, which is joined with what it meets more often than a placeholder is."""
+    step = value.provenance.step if value.provenance is not None else None
+    bare = step is not None and isinstance(step.node, cst.Call) and not step.node.args
+    return is_placeholder(value) or (bare and step is not None and step.factory is not None and step.factory.legacy)
+
+
 def is_placeholder(value: Tensor | Opaque) -> bool:
-    """``torch.empty(0)``, ``torch.tensor([])``, ``torch.Tensor()``: created only to bind the name."""
+    """``torch.empty(0)``, ``torch.tensor([])``: created only to bind the name."""
     if (
         value.provenance is None
         or value.provenance.previous is not None
@@ -371,9 +378,6 @@ def is_placeholder(value: Tensor | Opaque) -> bool:
         return False
     node = value.provenance.step.node
     arguments = [a.value for a in node.args if a.keyword is None] if isinstance(node, cst.Call) else []
-    factory = value.provenance.step.factory
-    if isinstance(node, cst.Call) and not node.args:
-        return factory is not None and factory.legacy
     if len(arguments) != 1:
         return False
     first = arguments[0]

@@ -22,7 +22,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.domain.value_join import is_placeholder
+from devlint.placement.domain.value_join import holds_nothing
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.placement.syntax.nodes import dotted
@@ -192,7 +192,7 @@ class NotedPlaces:
         absent = _absent(event.arms)
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
-        if absent and isinstance(event.receiver, Tensor) and is_placeholder(event.receiver):
+        if absent and isinstance(event.receiver, Tensor) and holds_nothing(event.receiver):
             return  # nobody computes with what stands for an argument that is not there
         place.where_available, place.in_place = where_available, in_place
         place.bound = frozenset(definition.bound)
