@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     UnknownValue,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.events import GlobalRead, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, is_given, is_of_parameter, leaves
@@ -195,7 +196,7 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
         placed = interp.step(StepKind.MOVED, node, CPU, f".{name}", owner.provenance)
         return Opaque(CPU, placed, owner.tensorlike)
     if name in owner.fields:
-        return Tensor(owner.device, evidence=Evidence.LIKELY, provenance=owner.provenance)
+        return as_tensor(owner)
     if name == "device":
         return DeviceName(_told_by_options(owner) or owner.device, node, code_of(node), of_tensor=owner.tensorlike)
     if name in ("is_cuda", "is_cpu"):

@@ -40,6 +40,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     UnknownValue,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs
@@ -71,7 +72,7 @@ def of_overrides(interp: Interpreter, node: cst.Call, receiver: Self, method: Fu
         return NOTHING
     result = _beside_parameters(interp, node, receiver)
     if stated is Role.TENSOR:
-        return Tensor(result.device, evidence=Evidence.LIKELY, provenance=result.provenance)
+        return as_tensor(result)
     return result
 
 

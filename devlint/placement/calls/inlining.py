@@ -28,7 +28,6 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
-    Evidence,
     Function,
     Instance,
     Module,
@@ -36,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Value,
+    as_tensor,
     innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -332,7 +332,7 @@ def _as_self(receiver: Value, usual: Value) -> Value:
 def _as_used(value: Value, usual: Value | None) -> Value:
     """An argument of unknown type has the type that the callee's parameter has."""
     if isinstance(value, Opaque) and isinstance(usual, Tensor):
-        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+        return as_tensor(value)
     return value
 
 

@@ -15,7 +15,6 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
-    Evidence,
     Host,
     Instance,
     Module,
@@ -23,6 +22,7 @@ from devlint.placement.domain.abstract_values import (
     Partial,
     Tensor,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol
 from devlint.placement.domain.provenance import Step, StepKind, extend
@@ -89,7 +89,7 @@ def object_of_class(call: LibraryCall) -> Value:
     given = [call.site.argument(name, position) for position, name in enumerate(call.effect.follows)]
     found = [argument for argument in given if argument is not None]
     placed = _followed(call, [argument.value for argument in found])
-    parts = tuple(part for argument in found if isinstance((part := _as_tensor(argument)).value, Tensor))
+    parts = tuple(part for argument in found if isinstance((part := _made_of_tensor(argument)).value, Tensor))
     details: tuple[tuple[str, Value], ...] = (("placed", placed),)
     if len(parts) > 1:
         details += (("parts", Partial(NOTHING, parts)),)
@@ -112,12 +112,12 @@ def _makes(step: Instance | Module) -> bool:
     return called is not None and called.name == "made"
 
 
-def _as_tensor(argument: Argument) -> Argument:
+def _made_of_tensor(argument: Argument) -> Argument:
     """What was moved, or computed by a model, is a tensor where a parameter of a distribution is made of it."""
     value = argument.value
     if not isinstance(value, Opaque) or not (value.moved or value.tensorlike):
         return argument
-    return replace(argument, value=Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance))
+    return replace(argument, value=as_tensor(value))
 
 
 def _followed(call: LibraryCall, values: list[Value]) -> Tensor:

@@ -50,6 +50,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     UnknownValue,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
@@ -185,12 +186,12 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         if name == "get" and ITEMS in receiver.fields:
-            item = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+            item = as_tensor(receiver)
             return _item_or_default(interp, node, item, site)
         default = site.positional[1].value if name == "get" and len(site.positional) > 1 else NOTHING
         if isinstance(default, Tensor) and default.device == receiver.device:
             # What stands in for the item is a tensor of its place.
-            return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+            return as_tensor(receiver)
         if isinstance(default, Constant) and isinstance(default.value, (int, float, str)):
             return NOTHING  # `options.get("speed", 1.0)`: as a rule a number, too
         return Host() if name == "keys" else replace(receiver, tensorlike=False)

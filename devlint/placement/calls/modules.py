@@ -40,6 +40,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Sink
@@ -292,7 +293,7 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
         handed = [Bound("input", _unlisted(a), a.node, strict=True) for a in site.arguments if a.star != "**"]
         on_cpu = any(operands.device_of_value(b.value) == CPU for b in handed)
         if not on_cpu and any(isinstance(b.value, Opaque) and b.value.tensorlike for b in handed):
-            handed = list(map(_as_tensor, handed))
+            handed = list(map(_taken_as_tensor, handed))
         return [bound for bound in handed if operands.dim_of(bound.value) is not Dim.ZERO]
     if module.assumed and not is_float_tensor(site):
         return []
@@ -304,12 +305,12 @@ def _first_input(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     return [bound for bound in first_given[:1] if not (own and operands.dim_of(bound.value) is Dim.ZERO)]
 
 
-def _as_tensor(bound: Bound) -> Bound:
+def _taken_as_tensor(bound: Bound) -> Bound:
     """What stands beside a tensor in a call that takes tensors is one, and so is that one: ``metric(predicted, y)``."""
     value = bound.value
     if not isinstance(value, Opaque):
         return bound
-    return replace(bound, value=Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance))
+    return replace(bound, value=as_tensor(value))
 
 
 def _adds_numbers(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:

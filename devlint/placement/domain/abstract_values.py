@@ -86,6 +86,11 @@ class Opaque:
     """The class, of a library, that an annotation or a test says it is of, if no object of it has transfers."""
 
 
+def as_tensor(value: Opaque) -> Tensor:
+    """The same value where something says that it is a tensor, without certainty: a use, a name, an annotation."""
+    return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+
+
 SCATTERS = "torch.nn.DataParallel"
 """The type of a wrapper that brings its inputs to the devices itself, whichever class of its kind it is."""
 

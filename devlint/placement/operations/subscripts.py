@@ -18,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Tensor,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
 from devlint.placement.domain.lattice import CPU, UNKNOWN, is_of_parameter, leaves
@@ -179,7 +180,7 @@ def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], boo
             for value in given.items if isinstance(given, Container) and several else (given,):
                 if isinstance(value, Opaque) and value.moved:
                     # An object that is no tensor, and can be moved, is no index.
-                    value = Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+                    value = as_tensor(value)
                 if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
                     index = Bound("indices", value, part.value, strict=True)
                     found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)

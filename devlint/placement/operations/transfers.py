@@ -18,7 +18,6 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
-    Evidence,
     Host,
     Instance,
     Kind,
@@ -29,6 +28,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     UnknownValue,
     Value,
+    as_tensor,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
@@ -214,10 +214,10 @@ def _moved(
             return receiver
         if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
             # A module is never copied with ``non_blocking`` and read on the host, so the receiver is a tensor.
-            return _moved_tensor(interp, node, _as_tensor(receiver), receiver_node, method, call, target)
+            return _moved_tensor(interp, node, as_tensor(receiver), receiver_node, method, call, target)
         if method == "type":
             # Only tensors have types of tensors.
-            return _moved_tensor(interp, node, _as_tensor(receiver), receiver_node, method, call, target)
+            return _moved_tensor(interp, node, as_tensor(receiver), receiver_node, method, call, target)
         provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
@@ -289,10 +289,6 @@ def _moved_tensor(
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
-
-
-def _as_tensor(receiver: Opaque) -> Tensor:
-    return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
 
 
 def _leader(target: Target) -> Provenance | None:
