@@ -8,7 +8,8 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import descend, dotted, string_value
+from devlint.placement.syntax.literal_devices import is_the_cpu
+from devlint.placement.syntax.nodes import descend, dotted
 
 
 def keeps_to_the_cpu(info: ClassInfo) -> bool:
@@ -33,7 +34,7 @@ def _insists(constructor: FunctionInfo) -> bool:
 def _is_the_cpu(test: cst.BaseExpression) -> bool:
     match test:
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=value)]):
-            return (dotted(left) or "").removesuffix(".type").endswith("device") and _names_the_cpu(value)
+            return (dotted(left) or "").removesuffix(".type").endswith("device") and is_the_cpu(value)
         case _:
             return False
 
@@ -41,24 +42,13 @@ def _is_the_cpu(test: cst.BaseExpression) -> bool:
 def _is_told(info: ClassInfo) -> bool:
     building = [method for method in info.constructors if "device" in method.stores]
     told = [value for method in building for value in method.stored_expressions.get("device", ())]
-    if not told or not all(map(_names_the_cpu, told)):
+    if not told or not all(map(is_the_cpu, told)):
         return False
     if any("device" in one.assigned_outside_init for one in info.order):
         return False
     if info.defines("to", "cuda"):
         return False
     return not info.is_module or any(map(_moves_there, building))
-
-
-def _names_the_cpu(value: cst.BaseExpression | None) -> bool:
-    """``"cpu"``, ``torch.device("cpu")``."""
-    match value:
-        case cst.Call(func=function, args=[cst.Arg(value=cst.SimpleString(value=text), keyword=None)]):
-            return dotted(function) in ("torch.device", "device") and string_value(text) == "cpu"
-        case cst.SimpleString(value=text):
-            return string_value(text) == "cpu"
-        case _:
-            return False
 
 
 def _moves_there(constructor: FunctionInfo) -> bool:

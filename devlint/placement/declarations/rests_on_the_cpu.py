@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.syntax.nodes import descend, is_name, string_value
+from devlint.placement.syntax.literal_devices import is_the_cpu
+from devlint.placement.syntax.nodes import descend, is_name
 
 
 def rests_on_the_cpu(method: FunctionInfo) -> bool:
@@ -58,12 +59,4 @@ def _own_transfers(nodes: Iterable[cst.CSTNode]) -> Iterator[bool]:
                     yield name == "cpu"
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value="to")), args=[cst.Arg(value=place), *_]):
                 if is_name(value, "self"):
-                    yield _names_the_cpu(place)
-
-
-def _names_the_cpu(place: cst.BaseExpression) -> bool:
-    match place:
-        case cst.Call(args=[cst.Arg(value=cst.SimpleString(value=text)), *_]) | cst.SimpleString(value=text):
-            return string_value(text) == "cpu"
-        case _:
-            return False
+                    yield is_the_cpu(place)
