@@ -147,6 +147,15 @@ def raises_without(qualified: str) -> str | None:
 
 
 @cache
+def probe_for(kind: str) -> str:
+    """The function that says whether a kind of accelerator is there: ``torch.cuda.is_available`` of ``CUDA``.
+
+    Raises `StopIteration` for a kind that no row of `refusals` names.
+    """
+    return next(name for name, row in tables.rows("probes").items() if row.get("asks_for") == kind)
+
+
+@cache
 def refused_device(qualified: str) -> int | None:
     """The position of the argument ``device`` of a function that raises where that is the CPU; None for others."""
     row = tables.row("refusals", qualified)

@@ -28,6 +28,7 @@ from devlint.semantics import (
     method,
     module,
     operator,
+    probe_for,
     process_setting,
     raises_without,
     refused_device,
@@ -265,6 +266,14 @@ def test_what_has_no_transfers_has_none(row: tables.Row) -> None:
 def test_every_probe_of_torch_is_a_function(name: str) -> None:
     assert is_device_probe(name)
     assert callable(lookup(name))
+
+
+@pytest.mark.parametrize("name", tables.rows("refusals"))
+def test_what_needs_an_accelerator_has_a_question_of_its_own_kind(name: str) -> None:
+    kind = raises_without(name)
+    assert kind is not None
+    assert kind.lower() in probe_for(kind)
+    assert lookup(probe_for(kind))() in (True, False)
 
 
 @pytest.mark.parametrize("name", tables.rows("refusals"))

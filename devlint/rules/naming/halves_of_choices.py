@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.finding import Applicability, Confidence
+from devlint.drafts.draft import Draft, DraftStep
+from devlint.finding import Confidence
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.placement.syntax.nodes import code_of, descend, dotted, unpacked
-from devlint.rules.naming.ways_out import leaves_without, untried
+from devlint.rules.naming.ways_out import asking, leaves_without, untried
 from devlint.semantics import is_device_probe, raises_without
 from devlint.source.role import Role
 
@@ -59,7 +59,7 @@ class HalvesOfChoices:
                 "one, as it is done with it elsewhere here",
                 confidence=Confidence.MEDIUM,
                 trace=(DraftStep(whole[switches[0]], scope, "the device is chosen by both here"),),
-                repair=Repair(Applicability.SUGGESTION, "ask `torch.cuda.is_available()` here as well"),
+                repair=asking(kind),
             )
 
 

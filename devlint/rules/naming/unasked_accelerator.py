@@ -101,10 +101,10 @@ from devlint.rules.naming.left_to_another import LeftToOthers
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.naming.refused_by_cuda import refuses_the_cpu
 from devlint.rules.naming.told_the_cpu import ToldTheCpu
-from devlint.rules.naming.ways_out import leaves_without, untried
+from devlint.rules.naming.ways_out import asking, leaves_without, untried
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
-from devlint.semantics import is_device_probe, raises_without
+from devlint.semantics import is_device_probe, probe_for, raises_without
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -197,8 +197,9 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         for node, scope, message in (*self._named(), *self._called()):
             if scope not in told:
                 found.setdefault(scope, []).append((node, message))
+        kinds = {id(event.node): kind for event, kind in self._calls}
         for scope, places in found.items():
-            yield _draft(scope, places, self._told(scope, places))
+            yield _draft(scope, places, self._told(scope, places), kinds.get(id(places[0][0]), "CUDA"))
 
     def _told(self, scope: Scope, places: Sequence[tuple[cst.CSTNode, str]]) -> Candidate | None:
         """What says where a definition works that calls functions of an accelerator.
@@ -252,7 +253,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
                 "rest goes on",
                 confidence=Confidence.MEDIUM,
                 trace=(DraftStep(chosen.node, scope, f"`{chosen.name}` places a value here"),) if chosen.node else (),
-                repair=Repair(Applicability.SUGGESTION, "ask `torch.cuda.is_available()` here as well"),
+                repair=asking(kind),
             )
 
     def _called(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
@@ -278,10 +279,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         return not in_module and id(node) in self._untried[scope]
 
 
-def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candidate | None) -> Draft:
+def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candidate | None, kind: str) -> Draft:
     """One finding a definition: it is mended by one test, or by one device that it is told.
 
-    ``told``: what says where the definition works, beside a function that needs an accelerator.
+    ``told``: what says where the definition works, beside a function that needs an accelerator; ``kind``: which.
     """
     (node, message), *others = {id(node): (node, message) for node, message in places}.values()
     steps = [DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]]
@@ -297,7 +298,7 @@ def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], told: Candid
         # Whoever names a device for what it makes may name the CPU.
         confidence=Confidence.LOW if told is None else Confidence.MEDIUM,
         trace=tuple(steps),
-        repair=Repair(Applicability.SUGGESTION, "take the device from the caller, or ask `torch.cuda.is_available()`"),
+        repair=Repair(Applicability.SUGGESTION, f"take the device from the caller, or ask `{probe_for(kind)}()`"),
         premise=Premise.ASKS if told is None else Premise.GOES_ON_WITHOUT,
     )
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Repair
 from devlint.drafts.wording import code_of
+from devlint.finding import Applicability
 from devlint.placement.syntax.device_words import speaks_of_devices
+from devlint.semantics import probe_for
 
 if TYPE_CHECKING:
     import libcst as cst
+
+
+def asking(kind: str) -> Repair:
+    """For a call under half of the test that stands elsewhere; ``kind``: what it raises without, ``CUDA``."""
+    return Repair(Applicability.SUGGESTION, f"ask `{probe_for(kind)}()` here as well")
 
 
 def untried(definition: cst.CSTNode) -> frozenset[int]:
