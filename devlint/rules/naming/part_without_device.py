@@ -85,7 +85,7 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.syntax.nodes import dotted, parameters_of
+from devlint.placement.syntax.nodes import dotted, parameters_of, positions_of
 from devlint.rules.naming.parts_left_behind import PartsLeftBehind, gets_a_placed_state, keeps_what_it_moves
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
@@ -332,7 +332,7 @@ def _is_made_by(node: cst.CSTNode, made: Module) -> bool:
 def _default_of(made: Module, call: CallSite) -> str:
     """The accelerator that a module of the project works on where the call says no other: ``device="cuda"``."""
     init = made.info.method("__init__") if made.info is not None else None
-    for position, parameter in enumerate(parameters_of(init.header)[1:] if init is not None else ()):
+    for position, parameter in positions_of(init.header, bound=True) if init is not None else ():
         if call.argument(parameter.name.value, position) is not None:
             continue
         if parameter.name.value == "device" and parameter.default is not None:
