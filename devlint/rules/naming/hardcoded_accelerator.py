@@ -208,6 +208,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
         self._in_methods.global_read(event)
+        self._by_functions.global_read(event)
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
