@@ -86,7 +86,12 @@ from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.nodes import dotted, parameters_of, positions_of
-from devlint.rules.naming.parts_left_behind import PartsLeftBehind, gets_a_placed_state, keeps_what_it_moves
+from devlint.rules.naming.parts_left_behind import (
+    PartsLeftBehind,
+    gets_a_placed_state,
+    keeps_what_it_moves,
+    moves_what_it_keeps,
+)
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.rules.waking import any_of
@@ -96,7 +101,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.call_site import CallSite
-    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, HostRead, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, HostRead, Moved, Stored
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
@@ -143,6 +148,7 @@ class PartWithoutDevice(Rule):
             gets_a_placed_state(event) or (isinstance(event.result, Module) and bool(_device_said(event.call)))
         ),
         stored=keeps_what_it_moves,
+        moved=moves_what_it_keeps,
     )
 
     def __init__(self) -> None:
@@ -183,6 +189,10 @@ class PartWithoutDevice(Rule):
                 self._of(event.scope).bare.append(event.node)
             if default:
                 self._of(event.scope).defaults[id(event.node)] = default
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._left_behind.moved(event)
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
