@@ -23,7 +23,10 @@ method that puts things there which meet the module's parameters. And what an ob
 keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller. And a file
 that is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device to which the function or the object
 brings things, or whose state is copied into a module on the CPU. At the top level of a program it finds what goes to
-CUDA behind a device that was chosen by what the machine has.
+CUDA behind a device that was chosen by what the machine has. It finds a device that is chosen anew by what the machine
+has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that brings
+itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a place that
+names CUDA where the rest of the file goes to a device that was chosen at its top.
 
 ## Why is this bad
 
@@ -76,6 +79,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
   `torch.device(f"cuda:{gpu}")`, in any package that sets the current one.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
+- A device that is chosen anew for what is brought over afterwards, or in a definition that compares devices.
 - A default argument of a function, a command-line default, and what a device argument gets where the caller left it
   out. Of a Module's method it is right where nothing that is put there meets the parameters, and where the class brings
   itself or its parts somewhere.
