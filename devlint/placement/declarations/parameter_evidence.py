@@ -360,7 +360,8 @@ def _is_a_known_module(text: str, imports: ImportTable) -> bool:
     if "[" in text and _ONE_OF.match(text) is None:
         return False
     named = [name for name in _NAME.findall(text) if name.rpartition(".")[2] not in ("Optional", "Union", "None")]
-    return bool(named) and all(listed_kind(imports.qualified(name)) in _MODULES for name in named)
+    listed = [imports.qualified(name) for name in named]
+    return bool(listed) and all(not one.startswith("torch.") and listed_kind(one) in _MODULES for one in listed)
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")

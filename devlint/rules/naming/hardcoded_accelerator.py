@@ -24,9 +24,9 @@ keeps on the current accelerator from its constructor on, where a method meets i
 that is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device to which the function or the object
 brings things, or whose state is copied into a module on the CPU. At the top level of a program it finds what goes to
 CUDA behind a device that was chosen by what the machine has. It finds a device that is chosen anew by what the machine
-has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that brings
-itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a place that
-names CUDA where the rest of the file goes to a device that was chosen at its top.
+has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that
+brings itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a
+place that names CUDA where the rest of the file goes to a device that was chosen at its top.
 
 ## Why is this bad
 

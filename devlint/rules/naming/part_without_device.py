@@ -6,9 +6,10 @@ Finds layers and modules that are built, and tensors that are kept on `self`, wi
 gives its device to the others: `device=device` of its own parameter once at least, or `device=self.device` twice. So it
 finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device, and a tensor without a
 device in a `TensorDict`, or another object that moves as a whole, beside one that is given it. And it finds a module
-that an object builds and leaves on the CPU, beside one that it moves where it builds it, `Critic(n).to(self.device)`, or in a statement of its own,
-or whose state it reads to its device, `net.load_state_dict(torch.load(path, map_location=self.device))`, where nothing
-moves the module later: `load_state_dict` copies.
+that an object builds and leaves on the CPU, beside one that it moves where it builds it, `Critic(n).to(self.device)`,
+or in a statement of its own, or whose state it reads to its device,
+`net.load_state_dict(torch.load(path, map_location=self.device))`, where nothing moves the module later:
+`load_state_dict` copies.
 
 ## Why is this bad
 
