@@ -10,13 +10,23 @@ from devlint.placement.calls.own_attributes import of_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import names_options
 from devlint.placement.declarations.ignored_parameters import mentions
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Self, Value
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    Container,
+    DeviceName,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import LeftToAccelerator
-from devlint.placement.domain.lattice import Known, is_accelerator, leaves
+from devlint.placement.domain.lattice import Known, SameAs, is_accelerator, leaves
 from devlint.placement.syntax.device_words import is_named_for_accelerator
-from devlint.placement.syntax.nodes import body_of, code_of, dotted, inner_nodes, is_name, string_value
+from devlint.placement.syntax.nodes import body_of, code_of, dotted, inner_nodes, is_name, parameters_of, string_value
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -36,7 +46,7 @@ def note_left_to_accelerator(
         return
     if not mentions(info.node.body, parameter.name.value):
         return
-    at_hand = _device_at_hand(interp, asked_for=bool(chosen))
+    at_hand = _device_at_hand(interp, asked_for=bool(chosen)) or (_tensor_at_hand(interp, site) if default else "")
     default = default or f"`{chosen}`"
     if at_hand:
         name = info.owner.name if info.name == "__init__" and info.owner is not None else info.name
@@ -108,6 +118,26 @@ def _device_at_hand(interp: Interpreter, *, asked_for: bool) -> str:
     method = owner.info.method("device")
     kept = "device" in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
     return "self.device" if kept and _may_be_another(of_self(interp, owner, "device"), asked_for) else ""
+
+
+def _tensor_at_hand(interp: Interpreter, site: CallSite) -> str:
+    """The device of a tensor that the caller was handed and has not moved: ``x.device``.
+
+    What is handed on is brought to the accelerator by the callee, and said to be by whoever calls that.
+    """
+    info, handed = interp.info, (one.value for one in site.arguments)
+    if (
+        info is None
+        or interp.scope.role is not Role.LIBRARY
+        or any(isinstance(value, (Tensor, Opaque, Module, Container)) for value in handed)
+    ):
+        return ""
+    for parameter in parameters_of(info.header):
+        name = parameter.name.value
+        value = interp.state.values.get(name)
+        if isinstance(value, Tensor) and isinstance(value.device, SameAs) and value.device.symbol.name == name:
+            return f"{name}.device"
+    return ""
 
 
 def _among_options(interp: Interpreter) -> str:

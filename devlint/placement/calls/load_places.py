@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.lattice import GuardKind
-from devlint.placement.syntax.nodes import parameters_of
+from devlint.placement.syntax.nodes import parameters_of, positions_of
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -40,7 +40,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: Cal
 
 def _given(info: FunctionInfo, site: CallSite) -> Iterator[tuple[str, Argument | None]]:
     """The parameters with their arguments, and those without one that are None then."""
-    for position, parameter in enumerate(parameters_of(info.header)[info.has_receiver :]):
+    for position, parameter in positions_of(info.header, bound=info.has_receiver):
         name = parameter.name.value
         given = site.argument(name, position)
         default = parameter.default

@@ -362,7 +362,7 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
         item = item_of(interp, given, None) if name == "extend" else given
         note_filled(interp, function.value, item, site.node)
         if path is None:
-            _fill_by_default(interp, function.value, item)
+            _fill_an_item(interp, function.value, item)
             return NOTHING
         rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
         interp.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
@@ -388,16 +388,25 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
     return Host() if name in ("keys", "index", "count") else NOTHING
 
 
-def _fill_by_default(interp: Interpreter, container: cst.BaseExpression, item: Value) -> None:
-    """``kept.setdefault(key, []).append(item)``: each item of ``kept`` is a list, in which this one may be."""
-    if not isinstance(container, cst.Call) or not isinstance(container.func, cst.Attribute):
-        return
-    path = path_of(container.func.value) if container.func.attr.value == "setdefault" else None
+def _fill_an_item(interp: Interpreter, container: cst.BaseExpression, item: Value) -> None:
+    """``rows[-1].append(item)``: each item of ``rows`` is a list, in which this one may be.
+
+    So it is of ``kept.setdefault(key, []).append(item)``.
+    """
+    path: str | None = None
+    match container:
+        case cst.Call(func=cst.Attribute(value=whole, attr=cst.Name(value="setdefault")), args=[_, _]):
+            path = path_of(whole)
+        case cst.Subscript(value=whole):
+            path = path_of(whole)
+        case _:
+            pass
     kept = interp.state.values.get(path) if path is not None else None
-    if path is None or not isinstance(kept, Container) or kept.items or len(container.args) < 2:
+    if path is None or not isinstance(kept, Container) or kept.items:
         return
-    before = kept.rest.rest if isinstance(kept.rest, Container) and not kept.rest.items else None
-    if kept.rest is None or before is not None:
+    is_filled = isinstance(kept.rest, Container) and not kept.rest.items
+    before = kept.rest.rest if isinstance(kept.rest, Container) else None
+    if kept.rest is None or is_filled:
         rest = item if before is None else join_values(None, before, item)
         interp.state.values[path] = replace(kept, rest=Container((), None, rest, "list"))
 

@@ -224,6 +224,13 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or is_of_a_loader(argument.value)))
     )
+    apart += tuple(
+        MismatchOperand("input", item, argument.node)
+        for argument in site.arguments
+        if argument.star == "**"
+        for item in innermost_of(argument.value)
+        if isinstance(item, (Tensor, Opaque)) and is_accelerator(item.device)
+    )
     encoded = (bound for argument in site.arguments if (bound := left_encoded(argument)) is not None)
     apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
     left = tuple(

@@ -14,7 +14,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceTold
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, is_name, parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, inner_nodes, is_name, positions_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -31,8 +31,7 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
     """
     if site.unpacks:
         return False
-    parameters = parameters_of(info.header)[1 if bound else 0 :]
-    for position, parameter in enumerate(parameters):
+    for position, parameter in positions_of(info.header, bound=bound):
         name = parameter.name.value
         # Each call comes here: names are looked at first, a default is written out for few.
         if parameter.default is None or not (name in SWITCHES or names_device(parameter)):
@@ -60,7 +59,7 @@ def note_built_untold(interp: Interpreter, node: cst.Call, init: FunctionInfo, s
     owner = init.owner
     if site.unpacks or owner is None or (owner.is_module and interp.scope.setting is Setting.CONSTRUCTION):
         return  # a part of a module moves with it
-    for position, parameter in enumerate(parameters_of(init.header)[1:]):
+    for position, parameter in positions_of(init.header, bound=True):
         name = parameter.name.value
         if parameter.default is not None and names_device(parameter) and site.argument(name, position) is None:
             note_left_to_accelerator(interp, node, init, parameter, site)

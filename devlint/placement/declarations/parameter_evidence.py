@@ -32,7 +32,9 @@ from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import (
     OTHER_FRAMEWORKS,
+    ClassKind,
     is_of_another_framework,
+    listed_kind,
 )
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 from devlint.records import dataclass
@@ -342,7 +344,7 @@ _BY_NAME = re.compile(
 def annotated(text: str, imports: ImportTable) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
-    if module_class(text, imports):
+    if module_class(text, imports) or _is_a_known_module(text, imports):
         return Role.MODULE
     if "Tensor" in text:
         text = _DOTTED.sub(
@@ -352,6 +354,19 @@ def annotated(text: str, imports: ImportTable) -> Role | None:
         text = _PARAMETER.sub(lambda name: name[0] if _is_torchs(name[0], imports) else "of_its_own", text)
     return _role_of_type(imports.spelled_out(text))
 
+
+def _is_a_known_module(text: str, imports: ImportTable) -> bool:
+    """``model: LightningModule | None``: a library's class that is a Module, whatever is called or derived from it."""
+    if "[" in text and _ONE_OF.match(text) is None:
+        return False
+    named = [name for name in _NAME.findall(text) if name.rpartition(".")[2] not in ("Optional", "Union", "None")]
+    listed = [imports.qualified(name) for name in named]
+    return bool(listed) and all(not one.startswith("torch.") and listed_kind(one) in _MODULES for one in listed)
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_ONE_OF = re.compile(r"(?:\w+\.)*(?:Optional|Union)\[")
+_MODULES = (ClassKind.MODULE.value, ClassKind.LIGHTNING.value)
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _PARAMETER = re.compile(r"\b(?:[A-Za-z_]\w*\.)*Parameter\b")

@@ -284,6 +284,16 @@ def parameters_of(node: FunctionNode) -> list[cst.Param]:
     return [*declared.posonly_params, *declared.params, *declared.kwonly_params]
 
 
+def positions_of(node: FunctionNode, *, bound: bool) -> Iterator[tuple[int | None, cst.Param]]:
+    """The named parameters, each with its place among the arguments: None for what is given by keyword alone.
+
+    ``bound``: the first one is the receiver, and no argument of the call.
+    """
+    by_position = [*node.params.posonly_params, *node.params.params][1 if bound else 0 :]
+    yield from enumerate(by_position)
+    yield from ((None, parameter) for parameter in node.params.kwonly_params)
+
+
 def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> tuple[str, ...]:
     names = []
     for decorator in node.decorators:

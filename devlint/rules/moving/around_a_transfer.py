@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_conventions import names_a_batch
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, parameters_of
 from devlint.repairs.bound_names import path_to
@@ -82,8 +83,10 @@ def result_of_comprehension(call: cst.CSTNode, name: str, definition: cst.CSTNod
     return f"{container} = {written}" if container is not None and "#" not in written else ""
 
 
-def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode) -> bool:
+def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode, *, rebound: bool = False) -> bool:
     """``for x in xs: if hasattr(x, "to"): x.to(device)``, then ``return xs``: a helper for what it is given.
+
+    ``rebound``: ``for k, v in batch.items(): v = v.to(device)``, which gives a value of a batch to the loop alone.
 
     That an item is asked for its ``to`` says that there are others: it is data, and no list of modules. Where tensors
     are told apart, what is left are objects that move in place.
@@ -93,17 +96,20 @@ def is_item_handed_back(call: cst.CSTNode, name: str, definition: cst.CSTNode) -
     path = path_to(definition, call)
     loop = next((node for node in reversed(path) if isinstance(node, cst.For) and _binds(node.target, name)), None)
     tests = [node.test for node in path if isinstance(node, cst.If)]
-    if loop is None or not any(_asks_for_a_transfer(part, name) for test in tests for part in descend(test)):
+    if loop is None:
         return False
+    asked = any(_asks_for_a_transfer(part, name) for test in tests for part in descend(test))
     if any(_asks_for_its_type(part, name) for part in descend(loop)):
         return False
-    over = loop.iter
+    over, by_name = loop.iter, False
     match over:
         case cst.Call(func=cst.Attribute(value=held, attr=cst.Name(value="items" | "values")), args=[]):
-            over = held
+            over, by_name = held, rebound
         case cst.Call(func=cst.Name(value="enumerate"), args=[only]):
             over = only.value
     given = {parameter.name.value for parameter in parameters_of(definition)}
+    if not asked and not (by_name and isinstance(over, cst.Name) and names_a_batch(over.value)):
+        return False
     if not isinstance(over, cst.Name) or over.value not in given or names_a_module(over.value.removesuffix("s")):
         return False
     returned = (node.value for node in descend(definition.body) if isinstance(node, cst.Return))

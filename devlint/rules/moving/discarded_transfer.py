@@ -262,9 +262,11 @@ def _confidence(event: Moved, definition: cst.CSTNode | None) -> Confidence | No
     sure = _is_moved_by_value(event.receiver, event.method, event.receiver_text)
     if (
         sure is None
-        and event.fate == Fate.DISCARDED
         and definition is not None
-        and (is_drawn_as_a_tensor(event, definition) or _is_handed_back(event, definition))
+        and (
+            (event.fate == Fate.DISCARDED and is_drawn_as_a_tensor(event, definition))
+            or (event.fate in (Fate.DISCARDED, Fate.REBOUND) and _is_handed_back(event, definition))
+        )
     ):
         sure = Confidence.MEDIUM
     if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
@@ -281,7 +283,7 @@ def _is_handed_back(event: Moved, definition: cst.CSTNode) -> bool:
         return False
     from devlint.rules.moving.around_a_transfer import is_item_handed_back
 
-    return is_item_handed_back(event.node, event.receiver_text, definition)
+    return is_item_handed_back(event.node, event.receiver_text, definition, rebound=event.fate == Fate.REBOUND)
 
 
 def _has_a_name(event: Moved) -> bool:

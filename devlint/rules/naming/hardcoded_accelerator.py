@@ -23,7 +23,10 @@ method that puts things there which meet the module's parameters. And what an ob
 keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller. And a file
 that is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device to which the function or the object
 brings things, or whose state is copied into a module on the CPU. At the top level of a program it finds what goes to
-CUDA behind a device that was chosen by what the machine has.
+CUDA behind a device that was chosen by what the machine has. It finds a device that is chosen anew by what the machine
+has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that
+brings itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a
+place that names CUDA where the rest of the file goes to a device that was chosen at its top.
 
 ## Why is this bad
 
@@ -76,6 +79,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
   `torch.device(f"cuda:{gpu}")`, in any package that sets the current one.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
+- A device that is chosen anew for what is brought over afterwards, or in a definition that compares devices.
 - A default argument of a function, a command-line default, and what a device argument gets where the caller left it
   out. Of a Module's method it is right where nothing that is put there meets the parameters, and where the class brings
   itself or its parts somewhere.
@@ -105,13 +109,15 @@ from devlint.drafts.draft import Draft, Premise
 from devlint.finding import Confidence, Severity
 from devlint.rules.naming.accelerator_by_default import AcceleratorByDefault, takes_cuda_by_default
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
+from devlint.rules.naming.brought_elsewhere import BroughtElsewhere
+from devlint.rules.naming.chosen_anew import ChosenAnew
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_machine
 from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.mapped_to_accelerators import MappedToAccelerators
 from devlint.rules.naming.named_by_functions import NamedByFunctions
 from devlint.rules.naming.noted_places import NotesPlaces
-from devlint.rules.naming.parts_of_modules import PartsOfModules
+from devlint.rules.naming.parts_of_modules import PartsOfModules, brings_itself
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
 from devlint.rules.naming.state_of_objects import StateOfObjects
 from devlint.rules.rule import Rule
@@ -122,6 +128,7 @@ if TYPE_CHECKING:
         Begun,
         Called,
         CallersModuleCalled,
+        Compared,
         Created,
         DeviceNamed,
         GlobalRead,
@@ -145,6 +152,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         index_as_device=always,
         created=chooses_by_machine,
         begun=takes_cuda_by_default,
+        called=brings_itself,
     )
 
     def __init__(self) -> None:
@@ -154,6 +162,8 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._refused = RefusedByCuda()
         self._parts = PartsOfModules()
         self._in_methods = ChosenInMethods()
+        self._anew = ChosenAnew()
+        self._brought = BroughtElsewhere()
         self._by_default = AcceleratorByDefault()
         self._kept = StateOfObjects()
         self._by_functions = NamedByFunctions()
@@ -169,6 +179,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts.begun(event)
         self._in_methods.begun(event)
         self._by_default.begun(event)
+        self._anew.begun(event)
         self._by_functions.begun(event)
         return super().begun(event)
 
@@ -179,16 +190,20 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._kept.stored(event)
         self._by_functions.stored(event)
         self._in_methods.stored(event)
+        self._anew.stored(event)
         return super().stored(event)
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._in_methods.created(event)
+        self._anew.created(event)
         self._refused.created(event)
         self._by_functions.created(event)
         return super().created(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._in_methods.called(event)
+        self._anew.called(event)
+        self._parts.called(event)
         self._refused.called(event)
         self._by_default.called(event)
         self._by_functions.called(event)
@@ -197,6 +212,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
         self._in_methods.global_read(event)
+        self._by_functions.global_read(event)
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
@@ -205,6 +221,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def index_as_device(self, event: IndexAsDevice) -> Iterable[Draft]:
         return index_drafts(event)
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        self._anew.compared(event)
+        return super().compared(event)
 
     def tested(self, event: Tested) -> Iterable[Draft]:
         self._kept.tested(event)
@@ -221,6 +241,8 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._parts.moved(event)
         self._kept.moved(event)
         self._in_methods.moved(event)
+        self._anew.moved(event)
+        self._brought.moved(event)
         self._by_default.moved(event)
         self._by_functions.moved(event)
         return super().moved(event)
@@ -237,7 +259,11 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         yield from self._mapped.drafts(self._places.definitions)
 
     def _unlike_the_rest(self, definition: Definition, place: Place) -> Draft | None:
-        return self._asked_elsewhere.draft_of(definition, place) or self._by_functions.draft_of(definition, place)
+        return (
+            self._asked_elsewhere.draft_of(definition, place)
+            or self._brought.draft_of(definition, place)
+            or self._by_functions.draft_of(definition, place)
+        )
 
     def _drafts(self) -> Iterator[Draft]:
         told = set()
@@ -251,5 +277,9 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 told.add(id(draft.node))
                 yield draft
         yield from self._for_models.finish(frozenset(told))
-        apart = (*self._parts.drafts(), *self._in_methods.drafts(), *self._by_default.drafts(), *self._kept.drafts())
-        yield from (draft for draft in apart if id(draft.node) not in told)
+        # Each part says what it found; one finding a place.
+        apart = (self._parts, self._in_methods, self._by_default, self._kept, self._anew)
+        for draft in (one for part in apart for one in part.drafts()):
+            if id(draft.node) not in told:
+                told.add(id(draft.node))
+                yield draft

@@ -1,6 +1,7 @@
 """What is for machines without an accelerator, and goes to one: part of DEV312.
 
-Either to another one, ``"cuda" if torch.cuda.is_available() else "mps"``, or both arms of the question do the same.
+Either to another one, ``"cuda" if torch.cuda.is_available() else "mps"``, or both arms of the question do the same, or
+what is for those who asked for none goes there, ``if use_cuda: ... else: x = x.cuda()``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
+from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.rules.current_device import goes_to_current
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import ArmsAlike, Begun, Called, LeftToAnother
+    from devlint.placement.domain.events import ArmsAlike, Begun, Called, LeftToAnother, Moved
+    from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
 
 _OF_A_SYSTEM = re.compile("platform|darwin|system|mac|apple|arm64|mps|xpu", re.IGNORECASE)
@@ -29,6 +33,8 @@ class LeftToOthers:
     """Where the other accelerator is asked for, before or behind."""
     _begun: dict[Scope, Begun] = field(default_factory=dict)
     _alike: list[ArmsAlike] = field(default_factory=list)
+    _excluded: list[tuple[Moved, str]] = field(default_factory=list)
+    """Transfers to the accelerator where a condition says that there is none, and that condition."""
 
     def begun(self, event: Begun) -> None:
         self._begun[event.scope] = event
@@ -44,6 +50,12 @@ class LeftToOthers:
     def alike(self, event: ArmsAlike) -> None:
         self._alike.append(event)
 
+    def moved(self, event: Moved) -> None:
+        if goes_to_current(event):
+            said = next((one for one in event.arms if _says_none(one)), None)
+            if said is not None:
+                self._excluded.append((event, said.guard.text))
+
     def _is_asked_for(self, event: LeftToAnother) -> bool:
         begun = self._begun.get(event.scope)
         # What stands behind a test that is decided is not called: `not cuda.is_available() and not mps.is_available()`.
@@ -53,6 +65,12 @@ class LeftToOthers:
 
     def drafts(self) -> Iterator[Draft]:
         yield from map(_of_both_arms, self._alike)
+        told = {event.scope for event in self._alike}
+        for moved, condition in self._excluded:
+            contract = is_named_for_accelerator(moved.scope.qualname) or moved.scope.role is Role.TEST
+            if moved.scope not in told and not contract:
+                told.add(moved.scope)
+                yield _of_excluded(moved, condition)
         for event in self._found:
             # Who has asked for the system knows what it comes with.
             of_a_system = any(_OF_A_SYSTEM.search(decided.guard.text) for decided in event.arms)
@@ -66,6 +84,31 @@ class LeftToOthers:
                 confidence=Confidence.MEDIUM,
                 repair=Repair(Applicability.SUGGESTION, f"ask for `{event.kind}` too, and fall back to the CPU"),
             )
+
+
+_SWITCH = re.compile(r"(?:\w+\.)*(?:use_cuda|use_gpu|with_cuda|on_cuda|to_cuda|cuda)")
+_ASKED_FOR = r"(?:(?:self|args|opts?|cfg|config)\.)?\w*device(?:\.type)?"
+"""A device that somebody said; `x.device` says where something is, which may be the reason to move it."""
+_IS_CUDA = re.compile(rf"""{_ASKED_FOR} == ["']cuda["']|["']cuda["'] in {_ASKED_FOR}""")
+_IS_CPU = re.compile(rf"""{_ASKED_FOR} == ["']cpu["']|["']cpu["'] in {_ASKED_FOR}""")
+
+
+def _says_none(decided: Decided) -> bool:
+    """``not use_cuda``, ``device.type == "cpu"``: whoever comes here works without CUDA."""
+    text = decided.guard.text
+    if decided.holds:
+        return _IS_CPU.fullmatch(text) is not None
+    return _SWITCH.fullmatch(text) is not None or _IS_CUDA.fullmatch(text) is not None
+
+
+def _of_excluded(event: Moved, condition: str) -> Draft:
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"{quoted(event.node, 'the transfer')} goes to CUDA where `{condition}` says that none is in use",
+        confidence=Confidence.MEDIUM,
+        repair=Repair(Applicability.SUGGESTION, "leave it on the CPU in this arm"),
+    )
 
 
 def _of_both_arms(event: ArmsAlike) -> Draft:

@@ -1,7 +1,8 @@
 """Accelerators named where the rest of the file asks a function for its device, `get_device()`: part of DEV302.
 
 Such a function knows of the options, of the other accelerators, or of the process's own number. A place that names
-`cuda` in its stead goes elsewhere than everything around it.
+`cuda` in its stead goes elsewhere than everything around it. The same holds where the rest goes to what the file, or
+another one, chose by what the machine has, `DEVICE`: that is the CPU where there is no accelerator.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from devlint.drafts.changes import Change
     from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Begun, Called, Created, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, GlobalRead, Stored
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition, Place
 
@@ -53,6 +54,12 @@ class NamedByFunctions:
     _own: set[str] = field(default_factory=set)
     """What the file defines itself, where one place may well be for something else than the others."""
 
+    _shared: set[int] = field(default_factory=set)
+    """Reads of what is bound outside of all functions, by the identity of their nodes."""
+
+    def global_read(self, event: GlobalRead) -> None:
+        self._shared.add(id(event.node))
+
     def begun(self, event: Begun) -> None:
         self._own.add(event.scope.qualname)
 
@@ -79,6 +86,10 @@ class NamedByFunctions:
     def _note(self, scope: Scope, node: cst.CSTNode, value: Value) -> None:
         import libcst as cst
 
+        if isinstance(node, cst.Name) and id(node) in self._shared:
+            if isinstance(value, DeviceName) and value.chosen_by_probe and not _OF_OTHERS.search(node.value):
+                self._asked.setdefault(node.value, _Asked(node, scope))
+            return
         if not isinstance(node, cst.Call) or node.args or id(node) not in self._functions:
             return
         if _OF_OTHERS.search((dotted(node.func) or "").rpartition(".")[2]):
@@ -105,8 +116,8 @@ class NamedByFunctions:
             node=place.node,
             scope=place.scope,
             message=f"{quoted(place.node, f'`{place.text}`')} is the current device or none at all, where the rest of "
-            f"the file asks `{spelled}`",
+            f"the file {'asks' if spelled.endswith(')') else 'goes to'} `{spelled}`",
             confidence=Confidence.MEDIUM,
             trace=(DraftStep(asked.node, asked.scope, "asked here"),),
-            repair=Repair(Applicability.SUGGESTION, f"ask as the rest does: `{spelled}`", changes),
+            repair=Repair(Applicability.SUGGESTION, f"as the rest does: `{spelled}`", changes),
         )

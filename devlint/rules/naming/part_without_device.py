@@ -7,8 +7,9 @@ gives its device to the others: `device=device` of its own parameter once at lea
 finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device, and a tensor without a
 device in a `TensorDict`, or another object that moves as a whole, beside one that is given it. And it finds a module
 that an object builds and leaves on the CPU, beside one that it moves where it builds it, `Critic(n).to(self.device)`,
-or whose state it reads to its device, `net.load_state_dict(torch.load(path, map_location=self.device))`, where nothing
-moves the module later: `load_state_dict` copies.
+or in a statement of its own, or whose state it reads to its device,
+`net.load_state_dict(torch.load(path, map_location=self.device))`, where nothing moves the module later:
+`load_state_dict` copies.
 
 ## Why is this bad
 
@@ -85,8 +86,13 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.syntax.nodes import dotted, parameters_of
-from devlint.rules.naming.parts_left_behind import PartsLeftBehind, gets_a_placed_state, keeps_what_it_moves
+from devlint.placement.syntax.nodes import dotted, parameters_of, positions_of
+from devlint.rules.naming.parts_left_behind import (
+    PartsLeftBehind,
+    gets_a_placed_state,
+    keeps_what_it_moves,
+    moves_what_it_keeps,
+)
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.rules.waking import any_of
@@ -96,7 +102,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.call_site import CallSite
-    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, HostRead, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, HostRead, Moved, Stored
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
@@ -143,6 +149,7 @@ class PartWithoutDevice(Rule):
             gets_a_placed_state(event) or (isinstance(event.result, Module) and bool(_device_said(event.call)))
         ),
         stored=keeps_what_it_moves,
+        moved=moves_what_it_keeps,
     )
 
     def __init__(self) -> None:
@@ -183,6 +190,10 @@ class PartWithoutDevice(Rule):
                 self._of(event.scope).bare.append(event.node)
             if default:
                 self._of(event.scope).defaults[id(event.node)] = default
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._left_behind.moved(event)
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
@@ -332,7 +343,7 @@ def _is_made_by(node: cst.CSTNode, made: Module) -> bool:
 def _default_of(made: Module, call: CallSite) -> str:
     """The accelerator that a module of the project works on where the call says no other: ``device="cuda"``."""
     init = made.info.method("__init__") if made.info is not None else None
-    for position, parameter in enumerate(parameters_of(init.header)[1:] if init is not None else ()):
+    for position, parameter in positions_of(init.header, bound=True) if init is not None else ():
         if call.argument(parameter.name.value, position) is not None:
             continue
         if parameter.name.value == "device" and parameter.default is not None:

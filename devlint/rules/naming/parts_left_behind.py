@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
@@ -17,6 +17,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import Module, Opaque, Self
+from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, exclude, is_set_as_device
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Called, DeviceMismatch, Stored
+    from devlint.placement.domain.events import Called, DeviceMismatch, Moved, Stored
+    from devlint.placement.domain.lattice import Decided
+    from devlint.placement.domain.scope import Scope
 
 _MOVES = frozenset({"to", "cuda", "cpu", "to_empty", "share_memory", "xpu", "npu", "mps"})
 _READING = frozenset({"deepcopy", "copy", "print", "len", "repr", "str", "isinstance", "hasattr", "id", "type"})
@@ -46,12 +49,23 @@ class _Built:
     """The call that makes the module."""
 
 
+class _Moved(NamedTuple):
+    """A module that the constructor moves, where it is built or in a statement of its own."""
+
+    name: str
+    scope: Scope
+    arms: tuple[Decided, ...]
+    node: cst.CSTNode
+    transfer: str
+    """``.to(device)``; empty where the module was moved in between."""
+
+
 @dataclass(slots=True)
 class PartsLeftBehind:
     """The modules that the objects of one file build and keep."""
 
     _left: list[_Built] = field(default_factory=list)
-    _moved: list[_Built] = field(default_factory=list)
+    _moved: list[_Moved] = field(default_factory=list)
     _moved_names: set[str] = field(default_factory=set)
     """Names of attributes of which the file moves one from outside, of whatever object."""
 
@@ -75,7 +89,15 @@ class PartsLeftBehind:
             if not receiver.startswith("self."):
                 self._moved_names.add(receiver.rpartition(".")[2])
 
+    def moved(self, event: Moved) -> None:
+        """``self.net.to(device)``, ``for net in self.nets: net.to(device)`` in the constructor."""
+        if moves_what_it_keeps(event) and not event.guarded:
+            transfer = code_of(event.call.node)[len(code_of(event.receiver_node)) :]
+            self._moved.append(_Moved(event.receiver_text, event.scope, event.arms, event.node, transfer))
+
     def stored(self, event: Stored) -> None:
+        import libcst as cst
+
         owner, made = event.owner, event.value
         if not isinstance(owner, Self) or owner.info.kind is not ClassKind.PLAIN or event.attribute is None:
             return
@@ -86,7 +108,10 @@ class PartsLeftBehind:
             return
         built = _Built(event, event.target, owner.info, first.node)
         if last.kind is StepKind.MOVED and is_set_as_device(made.device):
-            self._moved.append(built)
+            node = event.value_node
+            called = node.func if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+            transfer = code_of(node)[len(code_of(called.value)) :] if node is not None and called is not None else ""
+            self._moved.append(_Moved(event.target, event.scope, event.arms, event.node, transfer))
         elif last is first and made.device == CPU:
             self._left.append(built)
 
@@ -94,13 +119,13 @@ class PartsLeftBehind:
         for part in self._left:
             as_built = part.made is part.event.value_node
             beside = [one for one in self._moved if as_built and _is_beside(one, part)]
-            left = [one for one in self._left if one.event.scope == part.event.scope]
+            moved = {one.name for one in beside}
+            left = [one for one in self._left if one.event.scope == part.event.scope and one.name not in moved]
             loaded = self._loaded.get(id(part.made))
             attribute = part.name.rpartition(".")[2]
             if not (beside or loaded) or id(part.made) in self._clashed or self._is_named_otherwise(attribute):
                 continue
-            others = {one.name for one in beside}
-            if any(_is_placed(one, part, others) for one in part.owner.order):
+            if any(_is_placed(one, part, moved) for one in part.owner.order):
                 continue
             tried = part.event.scope.role in (Role.TEST, Role.BENCHMARK)
             if beside:
@@ -135,10 +160,20 @@ def keeps_what_it_moves(event: Stored) -> bool:
     return value.provenance.step.kind is StepKind.MOVED
 
 
-def _is_beside(moved: _Built, left: _Built) -> bool:
-    if moved.event.scope != left.event.scope or moved.name == left.name:
+def moves_what_it_keeps(event: Moved) -> bool:
+    """Whether a constructor moves, in a statement of its own, what it has built before and keeps on the object."""
+    if event.scope.setting is not Setting.CONSTRUCTION or event.fate != Fate.DISCARDED or not event.moves:
         return False
-    return not exclude(moved.event.arms, left.event.arms)
+    made = event.receiver.provenance if isinstance(event.receiver, Module) else None
+    if made is None or made.first.kind is not StepKind.MADE or made.first.scope != event.scope:
+        return False
+    return is_set_as_device(event.target)
+
+
+def _is_beside(moved: _Moved, left: _Built) -> bool:
+    if moved.scope != left.event.scope or moved.name == left.name:
+        return False
+    return not exclude(moved.arms, left.event.arms)
 
 
 def _is_placed(owner: ClassInfo, part: _Built, others: set[str]) -> bool:
@@ -203,22 +238,16 @@ def _draft_of_loaded(part: _Built, loaded: Called, confidence: Confidence) -> Dr
     )
 
 
-def _draft(part: _Built, beside: _Built, confidence: Confidence) -> Draft:
-    import libcst as cst
-
-    node, moved = part.event.value_node, beside.event.value_node
+def _draft(part: _Built, beside: _Moved, confidence: Confidence) -> Draft:
+    node, transfer, scope = part.event.value_node, beside.transfer, part.event.scope
     assert node is not None
-    transfer = ""
-    if isinstance(moved, cst.Call) and isinstance(moved.func, cst.Attribute):
-        transfer = code_of(moved)[len(code_of(moved.func.value)) :]
-    scope = part.event.scope
     return Draft(
         node=node,
         scope=scope,
         message=f"{quoted(node, f'the module in `{part.name}`')} is left on the CPU, and `{beside.name}` beside it is "
-        f"moved where it is built{f', by `{transfer}`' if transfer else ''}",
+        f"moved in the constructor{f', by `{transfer}`' if transfer else ''}",
         confidence=confidence,
-        trace=(DraftStep(beside.event.node, scope, "it is moved here"),),
+        trace=(DraftStep(beside.node, scope, "it is moved here"),),
         repair=Repair(
             Applicability.SUGGESTION,
             f"move it as well: `{transfer}`" if transfer else "move it as well",

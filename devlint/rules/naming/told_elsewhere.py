@@ -124,11 +124,29 @@ def _places_some(node: cst.CSTNode, names: set[str]) -> bool:
     """Whether a call places one of these names, or a loop over one of them what is in it."""
     import libcst as cst
 
-    if names.isdisjoint(_mentioned(node)):
-        return False
     if isinstance(node, cst.Call):
-        return _places(node)
+        mentioned = not names.isdisjoint(_mentioned(node))
+        return mentioned and _places(node) and not _places_what_it_gives(node, names)
+    over = node.iter if isinstance(node, cst.For) else getattr(node, "for_in", node)
+    if names.isdisjoint(_mentioned(over.iter if isinstance(over, cst.CompFor) else over)):
+        return False
     return any(isinstance(child, cst.Call) and _places(child) for child in descend(node))
+
+
+def _places_what_it_gives(call: cst.Call, names: set[str]) -> bool:
+    """``model(x).cpu()``: a transfer of what one of these names computed, and not of what it is."""
+    import libcst as cst
+
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _MOVES:
+        return False
+    if not names.isdisjoint(name for argument in call.args for name in _mentioned(argument)):
+        return False
+    receiver: cst.BaseExpression = call.func.value
+    while isinstance(receiver, (cst.Attribute, cst.Subscript, cst.Call)):
+        if isinstance(receiver, cst.Call) and code_of(receiver.func) in names:
+            return True
+        receiver = receiver.func if isinstance(receiver, cst.Call) else receiver.value
+    return False
 
 
 def _places(call: cst.Call) -> bool:
@@ -157,7 +175,10 @@ def _is_device(argument: cst.Arg) -> bool:
 
     if isinstance(argument.value, (cst.Dict, cst.List, cst.Tuple)):
         return False
-    said = argument.value.func if isinstance(argument.value, cst.Call) else argument.value
+    said = argument.value
+    while isinstance(said, cst.Call):
+        # Of `model(x.to(device)).cpu()`, and of `get_device().type`, what is called says what it is.
+        said = said.func.attr if isinstance(said.func, cst.Attribute) else said.func
     keyword = argument.keyword.value if argument.keyword is not None else ""
     return "device" in keyword.lower() or "device" in code_of(said).lower()
 

@@ -19,6 +19,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.rules.naming.refused_by_cuda import falls_back, on_cpu_by_default
+from devlint.rules.naming.ways_out import leaves_without
 from devlint.semantics import NamedDevice, parse_device, refused_device
 from devlint.source.role import Role
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.scope import Scope
 
 _KEPT = re.compile(r"self\.\w*device\b")
+_GIVEN = re.compile(r"(\w*device)(?:\.type)?")
 
 
 @dataclass(slots=True)
@@ -39,12 +41,16 @@ class ToldTheCpu:
     """By class and what it keeps a device under: where a method asks what that is."""
     _under_tests: set[str] = field(default_factory=set)
     """The last names of what is called where a device is asked for."""
+    _leaving: set[Scope] = field(default_factory=set)
+    """Constructors that raise for some devices: what they ask is answered for all methods."""
     _on_cpu_by_default: dict[str, frozenset[str]] = field(default_factory=dict)
     """By class: what its constructor takes that is the CPU for whoever gives none."""
 
     def begun(self, event: Begun) -> None:
         init = event.owner.method("__init__") if event.owner is not None else None
         name = event.scope.class_name
+        if event.scope.setting is Setting.CONSTRUCTION and leaves_without(event.node):
+            self._leaving.add(event.scope)
         if init is not None and name is not None and name not in self._on_cpu_by_default:
             self._on_cpu_by_default[name] = on_cpu_by_default(init.header)
 
@@ -52,9 +58,17 @@ class ToldTheCpu:
         owner = event.scope.class_name
         sides = ((event.left_node, event.right), (event.right_node, event.left))
         for node, other in sides if owner is not None else ():
-            kept = _KEPT.search(code_of(node)) if _names_a_type(other) else None
-            if kept is not None and owner is not None:
-                self._asked.setdefault((owner, kept[0]), []).append((event.node, event.scope))
+            kept = self._kept_in(node, event.scope) if _names_a_type(other) else ""
+            if kept and owner is not None:
+                self._asked.setdefault((owner, kept), []).append((event.node, event.scope))
+
+    def _kept_in(self, node: cst.CSTNode, scope: Scope) -> str:
+        """`self.device` of `self.device.type`; of a constructor also what it keeps under the name of its argument."""
+        spelled = code_of(node)
+        if (kept := _KEPT.search(spelled)) is not None:
+            return kept[0]
+        given = _GIVEN.fullmatch(spelled) if scope.setting is Setting.CONSTRUCTION else None
+        return f"self.{given[1]}" if given is not None else ""
 
     def called(self, event: Called) -> None:
         if event.guarded or any(speaks_of_devices(decided.guard.text) for decided in event.arms):
@@ -77,8 +91,8 @@ class ToldTheCpu:
             if is_private(scope.qualname) or name in self._under_tests:
                 continue
             spelled = code_of(told.node)
-            elsewhere = (place for place in self._asked.get((scope.class_name or "", spelled), ()) if place[1] != scope)
-            asked = next(elsewhere, None)
+            places = self._asked.get((scope.class_name or "", spelled), ())
+            asked = next((one for one in places if one[1] != scope and one[1] not in self._leaving), None)
             way: tuple[DraftStep, ...] = ()
             if falls_back(told.value):
                 when = "is where there is no accelerator"

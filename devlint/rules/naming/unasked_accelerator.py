@@ -12,7 +12,8 @@ measures the work of a module, or of a model that a caller hands in, in a packag
 It finds functions that an object tells its own device, `torch.cuda.synchronize(self.device)`, where that is the CPU on
 a machine without CUDA, or where another method asks whether it is: they refuse the CPU. It finds machines without CUDA
 that are sent to another accelerator for which nothing asks, `"cuda" if torch.cuda.is_available() else "mps"`, and
-questions about an accelerator whose two arms both go there.
+questions about an accelerator whose two arms both go there; and transfers to CUDA where a switch or a device says that
+none is in use, `if use_cuda: ... else: x = x.cuda()`.
 
 ## Why is this bad
 
@@ -110,7 +111,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import ArmsAlike, Begun, Called, Compared, LeftToAnother
+    from devlint.placement.domain.events import ArmsAlike, Begun, Called, Compared, LeftToAnother, Moved
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition
@@ -179,6 +180,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     def compared(self, event: Compared) -> Iterable[Draft]:
         self._told_the_cpu.compared(event)
         return super().compared(event)
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._left.moved(event)
+        return super().moved(event)
 
     def left_to_another(self, event: LeftToAnother) -> Iterable[Draft]:
         self._left.left(event)

@@ -14,8 +14,9 @@ A call that leaves out a device or a switch of a function that then works on the
 of the class, or of a function that is handed the same device, say it.
 
 A call that leaves a device to a default which names an accelerator, `device="cuda"`, is one where the caller has a
-device that may be another: its own parameter, that of its object, or the one that a script chose. So is one that leaves
-it to what the machine has, `"cuda" if torch.cuda.is_available() else "cpu"`, where the caller is told a device.
+device that may be another: its own parameter, that of its object, of a tensor it is handed, or what a script chose. So
+is one that leaves it to what the machine has, `"cuda" if torch.cuda.is_available() else "cpu"`, where the caller is
+told a device.
 
 A device that is only looked at and kept where it is None, `if device is None: self.device = device`, was meant the
 other way round.

@@ -14,7 +14,7 @@ from devlint.placement.domain.abstract_values import Constant, Module
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, relate
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.syntax.nodes import descend, literal, parameters_of
+from devlint.placement.syntax.nodes import descend, literal, positions_of
 from devlint.semantics import Relation
 from devlint.source.role import Role
 
@@ -69,9 +69,9 @@ def _left_out(call: cst.Call, init: FunctionInfo) -> cst.Param | None:
         return None
     given = {argument.keyword.value for argument in call.args if argument.keyword is not None}
     positional = sum(argument.keyword is None for argument in call.args)
-    for position, parameter in enumerate(parameters_of(init.header)[1:]):
+    for position, parameter in positions_of(init.header, bound=True):
         if names_device(parameter):
-            told = parameter.name.value in given or position < positional
+            told = parameter.name.value in given or (position is not None and position < positional)
             return None if told or parameter.default is None else parameter
     return None
 

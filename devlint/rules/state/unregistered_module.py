@@ -176,7 +176,7 @@ class UnregisteredModule(Rule):
             return ()
         receiver, _, method = code_of(event.call.node.func).rpartition(".")
         if receiver.startswith("self."):
-            attribute = receiver.removeprefix("self.")
+            attribute = receiver.removeprefix("self.").partition("[")[0]  # an item of it is filled, `self.rows[i]`
             for argument in given:
                 self._handed_on.setdefault(_creation(argument.value), set()).add(attribute)
             if method == "append" and event.call.positional:
