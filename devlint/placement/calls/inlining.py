@@ -14,6 +14,14 @@ import libcst as cst
 
 from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, is_left_by_its_caller, kept_on_cpu
 from devlint.placement.calls.conventional_results import of_maker
+from devlint.placement.calls.handed_as_placed import (
+    as_loaded,
+    is_told_in_callee,
+    meets_as_loaded,
+    meets_model,
+    moved_models,
+    note_parted,
+)
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.kept_so_far import kept_so_far
 from devlint.placement.calls.parameters import bind_parameters, scope_of
@@ -96,7 +104,14 @@ def call_with_values(
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or bool(so_far) or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
-    if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    loaded = as_loaded(interp, site)
+    models = moved_models(interp, site)
+    if (
+        not (handed or given or moves or left or loaded or models)
+        or interp.muted
+        or interp.depth >= MAX_INLINED_CALLS
+        or info.is_generator
+    ):
         return None
     definition = info.node
     program = interp.program.holder(info)
@@ -120,8 +135,15 @@ def call_with_values(
         elif (argument := met_by(event, left)) is not None:
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
+        elif is_told_in_callee(interp, info, event):
+            continue
+        elif meets_as_loaded(event, loaded) or meets_model(event, models, inner.places):
+            calls = ((node, interp.scope), *event.calls)
+            interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    return _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left else None
+    result = _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left or loaded else None
+    note_parted(interp, loaded, result)
+    return result
 
 
 def meets_own_state(

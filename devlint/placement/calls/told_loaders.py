@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
+from devlint.placement.domain.abstract_values import Self
 from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
@@ -18,12 +19,30 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     """What a batch is drawn from, in the words of the source: of a name that holds such a loader, what made it."""
     text = code_of(node)
     name = _gone_through(node)
+    if isinstance(name, cst.Attribute) and not draws_from_a_loader(text):
+        return _kept_by_object(interp, name) or text
     if not isinstance(name, cst.Name) or interp.info is None:
         return text
     if draws_from_a_loader(text):
         made = _bound_to(interp.info.node, name.value)
         return next((code_of(call) for call in made if _is_told_a_device(call)), text)
     return _made_in_sight(interp.info.node, name.value, frozenset()) or text
+
+
+def _kept_by_object(interp: Interpreter, node: cst.Attribute) -> str:
+    """``self.dl = DataLoader(rows)``: what makes the loader that an object keeps, if it keeps nothing else there."""
+    owner = interp.lookup(node.value.value) if isinstance(node.value, cst.Name) else None
+    if not isinstance(owner, Self) or interp.program.in_progress(owner.info):
+        return ""
+    methods = (method for one in owner.info.order for method in one.methods.values())
+    made = [value for method in methods for value in method.stored_expressions.get(node.attr.value, ())]
+    loaders = [one for one in made if isinstance(one, cst.Call) and _is_a_loader(one)]
+    return code_of(loaders[0]) if loaders and len(loaders) == len(made) else ""
+
+
+def _is_a_loader(node: cst.Call) -> bool:
+    called = (dotted(node.func) or "").rpartition(".")[2]
+    return draws_from_a_loader(called) and not _is_told_a_device(node)
 
 
 def _gone_through(node: cst.BaseExpression) -> cst.BaseExpression:
