@@ -6,17 +6,22 @@ callee alone cannot tell whether the two are apart, and the call can.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.abstract_values import Module, Opaque, Tensor, Value, innermost_of
+import libcst as cst
+
+from devlint.placement.calls.summaries import arguments_of
+from devlint.placement.declarations.symbol_keys import symbol_key
+from devlint.placement.domain.abstract_values import Argument, Module, Opaque, Tensor, Value, innermost_of
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of, placed
+from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch, HostRead
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of, leaves, placed
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.operations.operands import device_of_value
 from devlint.placement.operations.siblings import note_moved_part
-from devlint.placement.state.given_values import is_of_a_loader
+from devlint.placement.state.given_values import is_certainly_a_tensor, is_of_a_loader, keys_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -37,19 +42,38 @@ def moved_models(interp: Interpreter, site: CallSite) -> list[Step]:
     return [move for move in moves if move is not None]
 
 
-def as_loaded(interp: Interpreter, site: CallSite) -> frozenset[str]:
-    """The keys of the batches of which a call hands over what a loader gave, and nobody has moved."""
-    if interp.in_cpu_world or interp.muted:
-        return frozenset()
-    handed = (one.value for one in site.arguments if not one.star)
-    drawn = (batch_of(one.device) for one in handed if isinstance(one, (Tensor, Opaque)) and is_of_a_loader(one))
-    return frozenset(batch.key for batch in drawn if batch is not None)
+def as_loaded(interp: Interpreter, site: CallSite) -> dict[str, list[Argument]]:
+    """The arguments that a loader handed out, and that nobody has moved, by the keys of their batches."""
+    found: dict[str, list[Argument]] = {}
+    for argument in site.arguments if not (interp.in_cpu_world or interp.muted) else ():
+        value = argument.value
+        if argument.star or not isinstance(value, (Tensor, Opaque)) or not is_of_a_loader(value):
+            continue
+        batch = batch_of(value.device)
+        if batch is not None:
+            found.setdefault(batch.key, []).append(argument)
+    return found
 
 
-def meets_as_loaded(event: DeviceMismatch, loaded: frozenset[str]) -> bool:
-    """Whether an item of such a batch is what stayed behind."""
-    stayed = (batch_of(device_of_value(one.value)) for one in (event.offending, event.other))
-    return any(batch.key in loaded for batch in stayed if batch is not None)
+def stayed_as_loaded(
+    event: DeviceMismatch, loaded: Mapping[str, Sequence[Argument]], node: cst.Call, info: FunctionInfo
+) -> cst.CSTNode | None:
+    """Where an item of such a batch was handed over, if it is what stayed behind.
+
+    The call, of a batch as a whole: it is unpacked, and to be moved, in the callee.
+    """
+    for operand in (event.offending, event.other):
+        batch = batch_of(device_of_value(operand.value))
+        handed = loaded.get(batch.key, ()) if batch is not None else ()
+        if batch is None or not handed:
+            continue
+        if any(code_of(one.node) == batch.name for one in handed):
+            return node
+        names = [one.name.value for one in parameters_of(info.header)[1 if info.has_receiver else 0 :]]
+        by_name = dict(zip(names, node.args, strict=False))
+        given = by_name.get(code_of(operand.node))
+        return next((one.node for one in handed if given is not None and one.node is given.value), handed[0].node)
+    return None
 
 
 def meets_model(event: DeviceMismatch, moves: Sequence[Step], places: Mapping[str, Device]) -> bool:
@@ -65,7 +89,29 @@ def meets_model(event: DeviceMismatch, moves: Sequence[Step], places: Mapping[st
     )
 
 
-def note_parted(interp: Interpreter, loaded: frozenset[str], result: Value | None) -> None:
+def read_with_model(
+    interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None, reads: Sequence[HostRead]
+) -> Iterator[HostRead]:
+    """The reads by numpy in the callee of what is where such a model is, which alone it only guesses to be a tensor.
+
+    In its own file they are judged together with what the callee alone shows.
+    """
+    program = interp.program.holder(info)
+    if program is None or not reads:
+        return
+    given = arguments_of(info, site, receiver, interp.program)
+    keys = {symbol_key(info, name) for name, value in given if isinstance(value, Module)}
+    alone = [one for one in program.events_of(info) if isinstance(one, HostRead)]
+    for event in reads:
+        if not event.wants_cpu or event.in_flight or event.argument or CPU in leaves(event.value.device):
+            continue
+        own = next((one for one in alone if one.node is event.node), None)
+        here = program is interp.program or (own is not None and not is_certainly_a_tensor(own.value))
+        if own is not None and here and not keys.isdisjoint(keys_of(own.value)):
+            yield event
+
+
+def note_parted(interp: Interpreter, loaded: Collection[str], result: Value | None) -> None:
     """Note that a helper moved a part of such a batch, or had it moved by a model, and gives that: the rest stays."""
     for one in innermost_of(result) if result is not None and loaded else ():
         if not isinstance(one, (Tensor, Opaque)) or one.provenance is None or one.device in (CPU, UNKNOWN):

@@ -17,10 +17,11 @@ from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.handed_as_placed import (
     as_loaded,
     is_told_in_callee,
-    meets_as_loaded,
     meets_model,
     moved_models,
     note_parted,
+    read_with_model,
+    stayed_as_loaded,
 )
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.kept_so_far import kept_so_far
@@ -47,7 +48,7 @@ from devlint.placement.domain.abstract_values import (
     innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Called, DeviceMismatch
+from devlint.placement.domain.events import Called, DeviceMismatch, HostRead
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -122,6 +123,9 @@ def call_with_values(
     inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
+    reads = [event for event in inner.events if isinstance(event, HostRead)] if models else []
+    for read in read_with_model(interp, info, site, receiver, reads):
+        interp.emit(replace(read, calls=((node, interp.scope), *read.calls)))
     for event in inner.events:
         if not isinstance(event, DeviceMismatch) or event.if_brought or (told and not _happens(interp, event, told)):
             continue
@@ -137,8 +141,8 @@ def call_with_values(
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
         elif is_told_in_callee(interp, info, event):
             continue
-        elif meets_as_loaded(event, loaded) or meets_model(event, models, inner.places):
-            calls = ((node, interp.scope), *event.calls)
+        elif (argument := stayed_as_loaded(event, loaded, node, info)) or meets_model(event, models, inner.places):
+            calls = ((argument or node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     result = _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left or loaded else None
