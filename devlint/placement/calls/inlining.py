@@ -198,8 +198,8 @@ def _in_iterations(interp: Interpreter, site: CallSite) -> CallSite:
     if interp.muted:
         late = first_rounds.is_later(interp)
         for argument in site.arguments if not late else ():
-            device = device_of_value(argument.value)
-            if may_be_cpu(first_rounds.at_first(interp, device)):
+            devices = map(device_of_value, innermost_of(argument.value))
+            if any(may_be_cpu(first_rounds.at_first(interp, device)) for device in devices):
                 interp.begun.add(id(argument.node))
         return site
     arguments = [
