@@ -13,14 +13,13 @@ import libcst as cst
 
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.symbol_keys import symbol_key
-from devlint.placement.domain.abstract_values import Argument, Module, Opaque, Tensor, Value, innermost_of
+from devlint.placement.domain.abstract_values import Argument, Module, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch, HostRead
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of, leaves, placed
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.operations.operands import device_of_value
-from devlint.placement.operations.siblings import note_moved_part
-from devlint.placement.state.given_values import is_certainly_a_tensor, is_of_a_loader, keys_of
+from devlint.placement.state.given_values import is_of_a_loader, keys_of
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.source.role import Role
 
@@ -100,25 +99,31 @@ def read_with_model(
     if program is None or not reads:
         return
     given = arguments_of(info, site, receiver, interp.program)
-    keys = {symbol_key(info, name) for name, value in given if isinstance(value, Module)}
-    alone = [one for one in program.events_of(info) if isinstance(one, HostRead)]
+    models = [(symbol_key(info, name), value.device) for name, value in given if isinstance(value, Module)]
+    keys, places = {key for key, _ in models}, {device for _, device in models}
+    here = program is interp.program
+    known = [one for one in program.events_of(info) if isinstance(one, HostRead)] if here else []
+    known += () if here else program.host_reads_of(info).values()
     for event in reads:
         if not event.wants_cpu or event.in_flight or event.argument or CPU in leaves(event.value.device):
             continue
-        own = next((one for one in alone if one.node is event.node), None)
-        here = program is interp.program or (own is not None and not is_certainly_a_tensor(own.value))
-        if own is not None and here and not keys.isdisjoint(keys_of(own.value)):
+        own = next((one.value for one in known if one.node is event.node), None)
+        if here and own is not None and not keys.isdisjoint(keys_of(own)):
+            yield event
+            continue
+        guessed = not here and not isinstance(own, Tensor)
+        if guessed and isinstance(event.value, Tensor) and event.value.device in places:
             yield event
 
 
-def note_parted(interp: Interpreter, loaded: Collection[str], result: Value | None) -> None:
-    """Note that a helper moved a part of such a batch, or had it moved by a model, and gives that: the rest stays."""
-    for one in innermost_of(result) if result is not None and loaded else ():
-        if not isinstance(one, (Tensor, Opaque)) or one.provenance is None or one.device in (CPU, UNKNOWN):
-            continue
-        batch = batch_of(one.provenance.first.device) if was_moved(one.provenance) else None
-        if batch is not None and batch.key in loaded and batch_of(one.device) is None:
-            note_moved_part(interp, batch, one.device)
+def note_parted(interp: Interpreter, loaded: Collection[str], inner: Interpreter) -> None:
+    """Note that a helper moved a part of such a batch: the rest, which it may give back, stays."""
+    ends = [state for state in (inner.env, *inner.exits.states) if state is not None]
+    for key in loaded:
+        targets = {state.moved_groups.get(key) for state in ends}
+        target = targets.pop() if len(targets) == 1 else None
+        if target is not None and key not in interp.state.moved_groups:
+            interp.state.moved_groups[key] = placed(target, inner.places)
 
 
 def is_told_in_callee(interp: Interpreter, info: FunctionInfo, event: DeviceMismatch) -> bool:

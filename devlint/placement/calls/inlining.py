@@ -145,9 +145,8 @@ def call_with_values(
             calls = ((argument or node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    result = _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left or loaded else None
-    note_parted(interp, loaded, result)
-    return result
+    note_parted(interp, loaded, inner)
+    return _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left or loaded else None
 
 
 def meets_own_state(
