@@ -6,7 +6,7 @@ callee alone cannot tell whether the two are apart, and the call can.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,11 +28,16 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def moved_models(interp: Interpreter, site: CallSite) -> list[Step]:
-    """The transfers of the modules that a call hands over, each to another place than the CPU."""
+def handed_values(site: CallSite) -> Iterator[Value]:
+    """What stands as an argument of its own."""
+    return (one.value for one in site.arguments if not one.star)
+
+
+def moved_models(interp: Interpreter, values: Iterable[Value]) -> list[Step]:
+    """The transfers of the modules among values, each to another place than the CPU."""
     if interp.in_cpu_world or interp.muted:
         return []
-    models = (one.value for one in site.arguments if isinstance(one.value, Module) and not one.star)
+    models = (one for one in values if isinstance(one, Module))
     moves = (
         one.provenance.find(StepKind.MOVED)
         for one in models

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, is_left_by_its_caller, kept_on_cpu
+from devlint.placement.calls.built_with_tensors import (
+    as_built,
+    attributes_as_built,
+    is_left_by_its_caller,
+    kept_models,
+    kept_on_cpu,
+)
 from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.handed_as_placed import (
     as_loaded,
+    handed_values,
     is_told_in_callee,
     meets_model,
     moved_models,
@@ -106,7 +113,8 @@ def call_with_values(
     moves = captured is not None or bool(so_far) or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
     loaded = as_loaded(interp, site)
-    models = moved_models(interp, site)
+    kept_placed = kept_models(interp, receiver)
+    models = moved_models(interp, (*handed_values(site), *kept_placed.values()))
     if (
         not (handed or given or moves or left or loaded or models)
         or interp.muted
@@ -120,7 +128,7 @@ def call_with_values(
         program = interp.program  # defined in a walk of this module
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far, kept_placed)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     reads = [event for event in inner.events if isinstance(event, HostRead)] if models else []
@@ -249,6 +257,7 @@ def _evaluate(
     captured: Mapping[str, Value] | None,
     kept: Mapping[str, Tensor] | None = None,
     so_far: Mapping[str, Tensor] | None = None,
+    models: Mapping[str, Module] | None = None,
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
@@ -258,6 +267,7 @@ def _evaluate(
     inner.state.moved_in_arms = interp.state.moved_in_arms
     inner.handed_modules = modules
     inner.kept_on_cpu = kept or {}
+    inner.kept_models = models or {}
     if captured is not None:
         inner.closure = dict(captured)
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
@@ -267,6 +277,8 @@ def _evaluate(
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
         for attribute, built in attributes_as_built(info.owner, inner.kept_on_cpu):
             inner.state.values[f"{first[0].name.value}.{attribute}"] = built
+        for attribute, model in attributes_as_built(info.owner, inner.kept_models):
+            inner.state.values[f"{first[0].name.value}.{attribute}"] = model
         for attribute, stored in (so_far or {}).items():
             inner.state.values[f"{first[0].name.value}.{attribute}"] = stored
     for name, value in arguments_of(info, site, receiver, interp.program):

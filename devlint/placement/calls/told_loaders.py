@@ -19,8 +19,10 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     """What a batch is drawn from, in the words of the source: of a name that holds such a loader, what made it."""
     text = code_of(node)
     name = _gone_through(node)
-    if isinstance(name, cst.Attribute) and not draws_from_a_loader(text):
-        return _kept_by_object(interp, name) or text
+    if isinstance(name, cst.Attribute) and (kept := _kept_by_object(interp, name)):
+        if any(map(_brings_over, kept)):
+            return ""
+        return text if draws_from_a_loader(text) else _made_by(kept) or text
     if not isinstance(name, cst.Name) or interp.info is None:
         return text
     if draws_from_a_loader(text):
@@ -29,15 +31,29 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     return _made_in_sight(interp.info.node, name.value, frozenset()) or text
 
 
-def _kept_by_object(interp: Interpreter, node: cst.Attribute) -> str:
-    """``self.dl = DataLoader(rows)``: what makes the loader that an object keeps, if it keeps nothing else there."""
+def _kept_by_object(interp: Interpreter, node: cst.Attribute) -> list[cst.BaseExpression | None]:
+    """All that the class of an object stores as an attribute: ``self.dl = DataLoader(rows)``."""
     owner = interp.lookup(node.value.value) if isinstance(node.value, cst.Name) else None
     if not isinstance(owner, Self) or interp.program.in_progress(owner.info):
-        return ""
+        return []
     methods = (method for one in owner.info.order for method in one.methods.values())
-    made = [value for method in methods for value in method.stored_expressions.get(node.attr.value, ())]
-    loaders = [one for one in made if isinstance(one, cst.Call) and _is_a_loader(one)]
-    return code_of(loaders[0]) if loaders and len(loaders) == len(made) else ""
+    return [value for method in methods for value in method.stored_expressions.get(node.attr.value, ())]
+
+
+def _brings_over(node: cst.BaseExpression | None) -> bool:
+    """Whether an expression speaks of a transfer: ``accelerator.prepare(loader)``, ``(x.cuda() for x in rows)``."""
+    parts = descend(node) if node is not None else ()
+    names = (part.attr.value for part in parts if isinstance(part, cst.Attribute))
+    return any(name in _BRINGING for name in names)
+
+
+_BRINGING = frozenset({"to", "cuda", "prepare", "prepare_data_loader", "setup_dataloaders", "to_device"})
+
+
+def _made_by(kept: list[cst.BaseExpression | None]) -> str:
+    """What makes the loader, if nothing else is stored."""
+    loaders = [one for one in kept if isinstance(one, cst.Call) and _is_a_loader(one)]
+    return code_of(loaders[0]) if loaders and len(loaders) == len(kept) else ""
 
 
 def _is_a_loader(node: cst.Call) -> bool:
