@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import DraftStep
@@ -50,7 +51,10 @@ def result_brought_back(call: cst.CSTNode, moves: Iterable[Moved]) -> DraftStep 
 
 def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:
     """The trace of a device mismatch: the provenance of both operands, the calls that lead there, the operation."""
-    steps = [draft_step(step) for operand in (event.offending, event.other) for step in steps_of(operand)]
+    steps = [draft_step(step) for step in steps_of(event.offending)]
+    # Where a call hands one of them on, the two come together there, and not where the other one came from.
+    beside = (draft_step(step) for step in steps_of(event.other))
+    steps += (replace(step, crosses=False) for step in beside) if event.calls else beside
     calls = (DraftStep(node, scope, "handed on here", crosses=True) for node, scope in event.calls)
     return (*steps, *calls, DraftStep(event.node, event.scope, "they meet here"))
 

@@ -176,6 +176,8 @@ def _relocated(draft: Draft, path: str) -> Draft | None:
         return draft
     here = [step for step in draft.trace if step.passes_on and step.scope.path == path]
     passed_in = next((step for step in here if step.crosses), here[0] if here else None)
+    if passed_in is not None and not passed_in.crosses and here[-1] is draft.trace[-1]:
+        passed_in = here[-1]  # it comes in by its name alone, `from tables import LENGTHS`: where it is used
     if passed_in is None:
         return None
     repair = draft.repair

@@ -7,7 +7,7 @@ class says that the two are apart: the call does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -23,6 +23,8 @@ from devlint.records import replace
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.interpreter.interpreter import Interpreter
+
+T = TypeVar("T")
 
 
 def kept_on_cpu(interp: Interpreter, receiver: Value | None, node: cst.Call) -> Mapping[str, Tensor]:
@@ -40,6 +42,17 @@ def kept_on_cpu(interp: Interpreter, receiver: Value | None, node: cst.Call) -> 
     return {} if isinstance(node.func, cst.Attribute) and replaces_attributes(interp, node.func.value) else kept
 
 
+def kept_models(interp: Interpreter, receiver: Value | None) -> Mapping[str, Module]:
+    """The modules that an object was built with where they were moved, by the same keys; none of one that can move."""
+    if isinstance(receiver, Self):
+        return interp.kept_models
+    if not isinstance(receiver, Instance) or receiver.info is None:
+        return {}
+    if any(receiver.info.method(way) is not None for way in _WAYS_TO_MOVE):
+        return {}
+    return {key: value for key, value in receiver.given if isinstance(value, Module) and was_moved(value.provenance)}
+
+
 def left_on_cpu(given: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
     """Of what an object was built with, the tensors on the CPU."""
     return tuple((key, value) for key, value in given if isinstance(value, Tensor) and value.device == CPU)
@@ -53,7 +66,7 @@ def _of_one_arm(value: Tensor) -> Tensor:
     return value if value.provenance is None else replace(value, provenance=replace(value.provenance, others=()))
 
 
-def attributes_as_built(info: ClassInfo | None, kept: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+def attributes_as_built(info: ClassInfo | None, kept: Mapping[str, T]) -> Iterator[tuple[str, T]]:
     """The attributes that hold what the object was built with as it came, ``self.table = table``, and nothing else."""
     if info is None or not kept:
         return

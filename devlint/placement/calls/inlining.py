@@ -12,8 +12,24 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.built_with_tensors import as_built, attributes_as_built, is_left_by_its_caller, kept_on_cpu
+from devlint.placement.calls.built_with_tensors import (
+    as_built,
+    attributes_as_built,
+    is_left_by_its_caller,
+    kept_models,
+    kept_on_cpu,
+)
 from devlint.placement.calls.conventional_results import of_maker
+from devlint.placement.calls.handed_as_placed import (
+    as_loaded,
+    handed_values,
+    is_told_in_callee,
+    meets_model,
+    moved_models,
+    note_parted,
+    read_with_model,
+    stayed_as_loaded,
+)
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.kept_so_far import kept_so_far
 from devlint.placement.calls.parameters import bind_parameters, scope_of
@@ -39,7 +55,7 @@ from devlint.placement.domain.abstract_values import (
     innermost_of,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Called, DeviceMismatch
+from devlint.placement.domain.events import Called, DeviceMismatch, HostRead
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -96,7 +112,15 @@ def call_with_values(
     given = list(typed_by_call(interp, info, site, receiver))
     moves = captured is not None or bool(so_far) or any(map(_is_called_there, site.arguments))
     left = parted_items(interp, site)
-    if not (handed or given or moves or left) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    loaded = as_loaded(interp, site)
+    kept_placed = kept_models(interp, receiver)
+    models = moved_models(interp, (*handed_values(site), *kept_placed.values()))
+    if (
+        not (handed or given or moves or left or loaded or models)
+        or interp.muted
+        or interp.depth >= MAX_INLINED_CALLS
+        or info.is_generator
+    ):
         return None
     definition = info.node
     program = interp.program.holder(info)
@@ -104,9 +128,12 @@ def call_with_values(
         program = interp.program  # defined in a walk of this module
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured, kept, so_far, kept_placed)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
+    reads = [event for event in inner.events if isinstance(event, HostRead)] if models else []
+    for read in read_with_model(interp, info, site, receiver, reads):
+        interp.emit(replace(read, calls=((node, interp.scope), *read.calls)))
     for event in inner.events:
         if not isinstance(event, DeviceMismatch) or event.if_brought or (told and not _happens(interp, event, told)):
             continue
@@ -120,8 +147,14 @@ def call_with_values(
         elif (argument := met_by(event, left)) is not None:
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
+        elif is_told_in_callee(interp, info, event):
+            continue
+        elif (argument := stayed_as_loaded(event, loaded, node, info)) or meets_model(event, models, inner.places):
+            calls = ((argument or node, interp.scope), *event.calls)
+            interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    return _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left else None
+    note_parted(interp, loaded, inner)
+    return _settled(inner, of_maker(inner, info, inner.result())) if handed or moves or left or loaded else None
 
 
 def meets_own_state(
@@ -172,8 +205,8 @@ def _in_iterations(interp: Interpreter, site: CallSite) -> CallSite:
     if interp.muted:
         late = first_rounds.is_later(interp)
         for argument in site.arguments if not late else ():
-            device = device_of_value(argument.value)
-            if may_be_cpu(first_rounds.at_first(interp, device)):
+            devices = map(device_of_value, innermost_of(argument.value))
+            if any(may_be_cpu(first_rounds.at_first(interp, device)) for device in devices):
                 interp.begun.add(id(argument.node))
         return site
     arguments = [
@@ -224,6 +257,7 @@ def _evaluate(
     captured: Mapping[str, Value] | None,
     kept: Mapping[str, Tensor] | None = None,
     so_far: Mapping[str, Tensor] | None = None,
+    models: Mapping[str, Module] | None = None,
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
@@ -233,6 +267,7 @@ def _evaluate(
     inner.state.moved_in_arms = interp.state.moved_in_arms
     inner.handed_modules = modules
     inner.kept_on_cpu = kept or {}
+    inner.kept_models = models or {}
     if captured is not None:
         inner.closure = dict(captured)
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
@@ -242,6 +277,8 @@ def _evaluate(
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
         for attribute, built in attributes_as_built(info.owner, inner.kept_on_cpu):
             inner.state.values[f"{first[0].name.value}.{attribute}"] = built
+        for attribute, model in attributes_as_built(info.owner, inner.kept_models):
+            inner.state.values[f"{first[0].name.value}.{attribute}"] = model
         for attribute, stored in (so_far or {}).items():
             inner.state.values[f"{first[0].name.value}.{attribute}"] = stored
     for name, value in arguments_of(info, site, receiver, interp.program):

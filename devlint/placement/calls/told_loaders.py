@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
+from devlint.placement.domain.abstract_values import Self
 from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
@@ -18,12 +19,46 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     """What a batch is drawn from, in the words of the source: of a name that holds such a loader, what made it."""
     text = code_of(node)
     name = _gone_through(node)
+    if isinstance(name, cst.Attribute) and (kept := _kept_by_object(interp, name)):
+        if any(map(_brings_over, kept)):
+            return ""
+        return text if draws_from_a_loader(text) else _made_by(kept) or text
     if not isinstance(name, cst.Name) or interp.info is None:
         return text
     if draws_from_a_loader(text):
         made = _bound_to(interp.info.node, name.value)
         return next((code_of(call) for call in made if _is_told_a_device(call)), text)
     return _made_in_sight(interp.info.node, name.value, frozenset()) or text
+
+
+def _kept_by_object(interp: Interpreter, node: cst.Attribute) -> list[cst.BaseExpression | None]:
+    """All that the class of an object stores as an attribute: ``self.dl = DataLoader(rows)``."""
+    owner = interp.lookup(node.value.value) if isinstance(node.value, cst.Name) else None
+    if not isinstance(owner, Self) or interp.program.in_progress(owner.info):
+        return []
+    methods = (method for one in owner.info.order for method in one.methods.values())
+    return [value for method in methods for value in method.stored_expressions.get(node.attr.value, ())]
+
+
+def _brings_over(node: cst.BaseExpression | None) -> bool:
+    """Whether an expression speaks of a transfer: ``accelerator.prepare(loader)``, ``(x.cuda() for x in rows)``."""
+    parts = descend(node) if node is not None else ()
+    names = (part.attr.value for part in parts if isinstance(part, cst.Attribute))
+    return any(name in _BRINGING for name in names)
+
+
+_BRINGING = frozenset({"to", "cuda", "prepare", "prepare_data_loader", "setup_dataloaders", "to_device"})
+
+
+def _made_by(kept: list[cst.BaseExpression | None]) -> str:
+    """What makes the loader, if nothing else is stored."""
+    loaders = [one for one in kept if isinstance(one, cst.Call) and _is_a_loader(one)]
+    return code_of(loaders[0]) if loaders and len(loaders) == len(kept) else ""
+
+
+def _is_a_loader(node: cst.Call) -> bool:
+    called = (dotted(node.func) or "").rpartition(".")[2]
+    return draws_from_a_loader(called) and not _is_told_a_device(node)
 
 
 def _gone_through(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.domain.call_site import CallSite
     from devlint.placement.interpreter.interpreter import Interpreter
+    from devlint.placement.interpreter.program import Program
 
 _TOLD = frozenset({Role.TENSOR, Role.LIKELY_TENSOR, Role.DEVICE, Role.MODULE})
 """What the callee knows well enough by itself."""
@@ -34,14 +35,16 @@ def typed_by_call(
 ) -> Iterator[Provenance]:
     """The arguments that are tensors elsewhere, and are none in particular for the callee.
 
-    Asked of one that makes tensors bare, or reads such an attribute of its object.
+    Asked of one that makes tensors bare, or reads such an attribute of its object or such a constant of its module.
     """
     program = interp.program.holder(info)
     if interp.depth or interp.muted or interp.in_cpu_world or program is None:
         return
     given = arguments_of(info, site, receiver, interp.program)
     elsewhere = [(name, value) for name, value in given if _is_elsewhere(interp, value)]
-    if not elsewhere or not any(_has_on_cpu(event) for event in program.events_of(info)):
+    if not elsewhere:
+        return
+    if not (any(_has_on_cpu(event) for event in program.events_of(info)) or _reads_a_constant(program, info)):
         return
     if _tests_types(info):
         return
@@ -66,7 +69,9 @@ def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
         return False
     moved = was_moved(value.provenance)
     in_module = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    return all(_is_chosen(leaf, moved, in_module) for leaf in leaves(value.device))
+    # ``"cuda" if use_cuda else "cpu"``: where it is chosen, it is elsewhere.
+    chosen = [leaf for leaf in leaves(value.device) if leaf != CPU]
+    return bool(chosen) and all(_is_chosen(leaf, moved, in_module) for leaf in chosen)
 
 
 def _is_chosen(device: Device, moved: bool, in_module: bool) -> bool:
@@ -80,6 +85,12 @@ def _has_on_cpu(event: object) -> bool:
     if not isinstance(event, (Created, Loaded)) or not isinstance(event.value, Tensor) or event.value.device != CPU:
         return False
     return event.named is None if isinstance(event, Created) else is_bare_on_cpu(event.value)
+
+
+def _reads_a_constant(program: Program, info: FunctionInfo) -> bool:
+    """Whether the callee reads a tensor that its module keeps on the CPU, by a name for constants: ``TABLE[ids]``."""
+    constants = (name for name in sorted(info.names) if name.isupper() and len(name) > 1)
+    return any(is_bare_on_cpu(program.global_value(name)) for name in constants)
 
 
 def meets(interp: Interpreter, event: DeviceMismatch, info: FunctionInfo, given: list[Provenance]) -> bool:

@@ -118,7 +118,7 @@ def _left_behind(interp: Interpreter, model: Opaque | Module, site: CallSite) ->
     """Items of a loader's batch that nobody moved, and siblings of what went to the model's place and no other."""
     for position, argument in enumerate(site.arguments):
         device = getattr(argument.value, "device", None)
-        if not isinstance(argument.value, (Opaque, Tensor)) or not isinstance(device, SameAs):
+        if not isinstance(argument.value, (Opaque, Tensor)) or not isinstance(device, SameAs) or is_length(argument):
             continue
         symbol = device.symbol
         loaded = symbol.anchor is Anchor.BATCH and draws_from_a_loader(symbol.source)

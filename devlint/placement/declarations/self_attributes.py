@@ -87,7 +87,7 @@ def updates(node: cst.BaseExpression | None, name: str) -> bool:
     """Whether an expression that is stored as ``self.name`` goes on with what is there: it stays where that is.
 
     ``self.total + x``; ``self.hidden.detach()``; ``self.table.view(n, -1)``; ``self.queue[1:]``;
-    ``self.rnn(x, self.hidden)``, of which the first call meets what was there at first.
+    ``torch.cat([self.queue, x])``; ``self.rnn(x, self.hidden)``, of which the first call meets what was there at first.
     """
     if isinstance(node, cst.BinaryOperation):
         return updates(node.left, name) or updates(node.right, name)
@@ -98,10 +98,13 @@ def updates(node: cst.BaseExpression | None, name: str) -> bool:
         if called in _STAYS:
             return updates(node.func.value, name)
         of_self = isinstance(node.func.value, cst.Name) and not _MOVES & set(called.lower().split("_"))
-        return of_self and any(_is_attribute(argument.value, name) for argument in node.args)
-    if isinstance(node, cst.Subscript):
-        return updates(node.value, name)
+        return of_self and any(_is_attribute(one, name) for argument in node.args for one in _listed(argument.value))
     return _is_attribute(node, name)
+
+
+def _listed(node: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    """What a list is written of, or the expression itself."""
+    return tuple(one.value for one in node.elements) if isinstance(node, (cst.List, cst.Tuple)) else (node,)
 
 
 def is_made_of(node: cst.BaseExpression | None, name: str) -> bool:

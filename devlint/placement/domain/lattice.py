@@ -166,6 +166,11 @@ def _relate_known(a: Known, b: Known) -> Relation:
 def _relate_choice(choice: Choice, other: Device) -> Relation:
     if isinstance(other, Choice):
         if other.guard != choice.guard:
+            for one, beside in ((choice, other), (other, choice)):
+                if one.guard.kind is GuardKind.FIRST_ITERATION:
+                    # A loop that runs has a first iteration, whatever else is chosen.
+                    first, later = assume(beside, one.guard, True), assume(beside, one.guard, False)
+                    return _any_of((relate(one.then, first), relate(one.otherwise, later)))
             return _all_of(relate(x, y) for x in (choice.then, choice.otherwise) for y in (other.then, other.otherwise))
         pairs = (relate(choice.then, other.then), relate(choice.otherwise, other.otherwise))
         return _any_of(pairs)

@@ -330,6 +330,10 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     if number:
         # A sum that begins with 0. A string is another matter: it may name a device.
         return value
+    state = _state_of(other) if guard is not None and guard.kind is GuardKind.FIRST_ITERATION else None
+    if state is not None:
+        # ``hidden = (h, c)`` before a loop of ``y, hidden = rnn(x, hidden)``.
+        return _join_placed(guard, value, state) if first else _join_placed(guard, state, value)
     device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
     weaker = replace(value, device=device)
     if guard is not None and guard.kind is GuardKind.FIRST_ITERATION:
@@ -338,6 +342,13 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     if isinstance(weaker, Tensor) and isinstance(other, UnknownValue):
         return replace(weaker, dim=Dim.UNKNOWN, least_dims=0)
     return weaker
+
+
+def _state_of(other: Value) -> Tensor | None:
+    """The first of several tensors in one place, as which a recurrent part is handed its state."""
+    items = other.items if isinstance(other, Container) and other.keys is None and other.rest is None else ()
+    one = items[0] if items else None
+    return one if isinstance(one, Tensor) and isinstance(other, Container) and _all_on(one.device, other) else None
 
 
 def _all_on(device: Device, container: Container) -> bool:

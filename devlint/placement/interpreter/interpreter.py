@@ -14,7 +14,7 @@ import libcst as cst
 
 from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
-from devlint.placement.domain.abstract_values import NONE, NOTHING, Tensor, Value
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Module, Tensor, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import CallRefused, Created, DeviceMismatch, Event, Fate, HostRead, Loaded
 from devlint.placement.domain.handed_over import hands_over
@@ -118,6 +118,8 @@ class Interpreter:
         """Keys of symbols whose place the call that is evaluated settles, and where that is."""
         self.kept_on_cpu: Mapping[str, Tensor] = {}
         """Tensors on the CPU that the object was built with whose method is evaluated, by the keys of their symbols."""
+        self.kept_models: Mapping[str, Module] = {}
+        """The modules that it was built with where they were moved, by the same keys."""
         self.handed_modules: tuple[Step, ...] = ()
         """The constructions of Modules that the caller made for the call that is evaluated, and for nothing else."""
         self.env: AbstractState | None = AbstractState(moved_groups=dict(info.parted) if info is not None else {})

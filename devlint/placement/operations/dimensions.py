@@ -59,7 +59,7 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
                 return Dim.NONZERO
             return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
         case _:
-            return _dim_by_size(operation, call)
+            return _dim_by_equation(operation, call) or _dim_by_size(operation, call)
 
 
 def _is_of_a_batch(node: cst.CSTNode) -> bool:
@@ -90,6 +90,18 @@ def _keeps_dimensions(call: CallSite) -> bool:
     """``keepdim=True``: as many dimensions as before."""
     given = call.keyword("keepdim")
     return given is not None and isinstance(given.value, Constant) and given.value.value is True
+
+
+def _dim_by_equation(operation: Operation, call: CallSite | None) -> Dim | None:
+    """``einsum("i,j->ij", a, b)``: the dimensions that the equation names behind its arrow; None where it has none."""
+    if call is None or all(p.name != "equation" for p in operation.parameters):
+        return None
+    given = call.argument("equation", 0)
+    equation = given.value.value if given is not None and isinstance(given.value, Constant) else None
+    if not isinstance(equation, str) or "->" not in equation:
+        return None
+    named = equation.partition("->")[2].strip()
+    return Dim.NONZERO if any(map(str.isalpha, named)) else None if named else Dim.ZERO
 
 
 def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:

@@ -166,6 +166,8 @@ def _is_own(node: cst.BaseExpression, name: str) -> bool:
 def stays_at(interp: Interpreter, info: ClassInfo, name: str, device: Device) -> bool:
     """Whether whatever another method stores is a tensor in the place of the constructor's: on ``self.device``.
 
+    So it is where they all go on with what is there, ``self.pos = self.pos + step``.
+
     Only what says in its own words where it goes is asked for, as the rest is not known as a rule.
     """
     says = all(
@@ -174,7 +176,7 @@ def stays_at(interp: Interpreter, info: ClassInfo, name: str, device: Device) ->
         for value in method.stored_expressions.get(name, ())
     )
     values = later_stores(interp, info, name) if says else None
-    return bool(values) and all(isinstance(value, Tensor) and value.device == device for value in values or ())
+    return values is not None and all(isinstance(value, Tensor) and value.device == device for value in values)
 
 
 def _names_a_device(node: cst.BaseExpression) -> bool:

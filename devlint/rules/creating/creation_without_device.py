@@ -440,14 +440,21 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
     """
     if any(isinstance(leaf, Known) and not leaf.on_cpu for leaf in leaves(device_of(theirs.value) or CPU)):
         return False
+    came = provenance_of(theirs.value)
+    if came is not None and _is_made_where_told(came.first):
+        return False  # whoever builds the object says where this is, and the other one is made without
     if event.scope.setting is Setting.CONSTRUCTION:
         return True
-    came = provenance_of(theirs.value)
     moved = came.find(StepKind.MOVED) if came is not None else None
     if moved is not None and moved.device != CPU and (moved.scope == step.scope or is_device_by_name(moved.device)):
         return False  # the object, or its constructor, moves one of them where it was told, and the other one not
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
     return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
+
+
+def _is_made_where_told(step: Step) -> bool:
+    """`self.pos = torch.zeros(count, device=device)`, where somebody hands over the device."""
+    return step.kind is StepKind.MADE and not step.bare and is_device_by_name(step.device)
 
 
 def _is_given_to(scope: Scope, theirs: MismatchOperand) -> bool:

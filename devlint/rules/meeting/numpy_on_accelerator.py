@@ -443,6 +443,7 @@ def _draft(
         f"read it from the CPU: `{code_with(node, '.cpu()')}`",
         suffixed(node, ".cpu()"),
     )
+    calls = (DraftStep(call, scope, "handed on here", crosses=True) for call, scope in event.calls)
     what = quoted(node, "the tensor")
     if event.expression is None:
         what = f"an item in {quoted(node, 'the call')}"
@@ -453,6 +454,6 @@ def _draft(
         severity=severity,
         message=f"{what} {where}; `{event.reader}` reads host memory and raises",
         confidence=confidence,
-        trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
+        trace=(*steps, *also, *calls, DraftStep(event.node, event.scope, "read on the host here")),
         repair=repair,
     )
