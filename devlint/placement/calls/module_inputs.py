@@ -50,6 +50,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.device_check import tell_undecided
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.captured_losses import is_captured_for_good
 from devlint.placement.state.given_values import is_of_a_loader
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.state.held_modules import is_put_by_methods
@@ -377,7 +378,8 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if isinstance(value, Opaque) and not (value.tensorlike or was_moved(value.provenance) or shows):
         return False
     moved = was_moved(value.provenance) or is_set_as_device(value.device)
-    if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
+    open_to_callers = not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD
+    if open_to_callers and not is_captured_for_good(interp, module, module_node):
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
         # Not moved in this definition, and called with the caller's arguments.

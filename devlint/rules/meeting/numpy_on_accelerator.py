@@ -189,9 +189,11 @@ class NumpyOnAccelerator(Rule):
             # `found.cpu().numpy()` is how one reads it (fixture `wrapped_tensors`).
             self._of_wrappers.add(event.scope.qualname)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
-        if working and event.owner is not None and event.owner.is_module:
-            self._of_module.add(event.scope.qualname)
-            if is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2])):
+        if working and event.owner is not None:
+            handed = is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2]))
+            if handed or event.owner.is_module:
+                self._of_module.add(event.scope.qualname)
+            if handed:
                 self._of_trainers.add(event.scope.qualname)
         return ()
 

@@ -112,6 +112,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         or _of_one_object(event)
         or _handed_together(event)
         or _prepared_for_a_moved_model(event)
+        or _is_captured_loss(event)
         or event.brings_to_host
     ):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
@@ -223,6 +224,15 @@ def _handed_together(event: DeviceMismatch) -> bool:
     there = device_of(event.other.value)
     put = any(step.scope == around and step.device == there for step in other)
     return got and put and there is not None and is_set_as_device(there)
+
+
+def _is_captured_loss(event: DeviceMismatch) -> bool:
+    """Whether the function around this one built the loss that is called: who calls this one cannot move it."""
+    provenance = provenance_of(event.offending.value)
+    if event.offending.role != "module" or provenance is None or provenance.step.kind is not StepKind.MADE:
+        return False
+    around = provenance.step.scope.qualname
+    return bool(around) and event.scope.qualname.startswith(f"{around}.")
 
 
 def _is_told_at_construction(device: Device | None) -> bool:
