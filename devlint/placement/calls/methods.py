@@ -313,8 +313,10 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
 
 
 def _state(name: str, device: Device, provenance: Provenance | None) -> Container:
-    """The parameters or buffers of a module, or pairs of a name and one of them."""
-    tensor = Tensor(device, kind=NAMES_OF_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
+    """The parameters or buffers of a module, or pairs of a name and one of them: most parameters are no numbers."""
+    kind = NAMES_OF_STATE[name]
+    dim = Dim.NONZERO if kind is Kind.PARAMETER else Dim.UNKNOWN
+    tensor = Tensor(device, dim, kind=kind, evidence=Evidence.CERTAIN, provenance=provenance)
     return Container(
         (), None, Container((Host(), tensor), None, None, "tuple") if name.startswith("named_") else tensor
     )

@@ -90,6 +90,7 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import is_handed_a_placed_batch
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Self, Tensor
 from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import (
@@ -161,6 +162,8 @@ class NumpyOnAccelerator(Rule):
         """Methods of a Module that are called once it is where it works."""
         self._of_trainers: set[str] = set()
         """Those that the trainer of a library calls, which has a device whether the file speaks of one or not."""
+        self._of_autograd: set[str] = set()
+        """Methods of operations of autograd, which are called with tensors of a graph."""
         self._of_wrappers: set[str] = set()
         """Methods `numpy` of objects with a `cpu` of their own: they ask of their callers what a tensor's does."""
         self._run_there: dict[str, Called] = {}
@@ -188,6 +191,8 @@ class NumpyOnAccelerator(Rule):
         if event.owner is not None and event.scope.qualname.endswith(".numpy") and event.owner.defines("cpu"):
             # `found.cpu().numpy()` is how one reads it (fixture `wrapped_tensors`).
             self._of_wrappers.add(event.scope.qualname)
+        if event.owner is not None and event.owner.kind is ClassKind.AUTOGRAD:
+            self._of_autograd.add(event.scope.qualname)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None:
             handed = is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2]))
@@ -299,6 +304,11 @@ class NumpyOnAccelerator(Rule):
             told = told or event.handed_over is not None or event.scope.qualname in self._of_trainers
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
 
+    def _is_in_a_graph(self, event: HostRead) -> bool:
+        """`x.numpy()` in an operation of autograd, of what it is called with or has saved."""
+        reads = event.reader == METHOD or reads_a_tensor(event)
+        return reads and event.scope.qualname in self._of_autograd and event.scope.role is not Role.TEST
+
     def _sibling_of(self, event: HostRead) -> Moved | None:
         """A transfer to the CPU on the way to the read: in the other arm of a test it is for other values."""
         brought = self._moved_to_cpu.get(event.scope.qualname, ())
@@ -382,7 +392,7 @@ class NumpyOnAccelerator(Rule):
                 if named is not None:
                     yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(named)}")
                     continue
-                if is_taken_from_a_graph(event):
+                if is_taken_from_a_graph(event) or self._is_in_a_graph(event):
                     yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
                 brought = self._habit.elsewhere(event)
