@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.conventional_results import brings_nothing_over
 from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
@@ -225,8 +226,8 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or is_of_a_loader(argument.value)))
     )
-    encoded = (bound for argument in site.arguments if (bound := left_encoded(argument)) is not None)
-    apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
+    encoded = () if _meets_what_was_brought(node, module_node, site) else map(left_encoded, site.arguments)
+    apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded if one is not None) or apart
     left = tuple(
         MismatchOperand(argument.keyword or "input", value, argument.node)
         for position, argument in enumerate(site.arguments)
@@ -236,6 +237,15 @@ def note_callers_module(
     if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
         interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
+
+
+def _meets_what_was_brought(node: cst.Call, module_node: cst.BaseExpression, site: CallSite) -> bool:
+    """Whether another input of the call was brought over, which says where the model is: the inputs are told apart."""
+    method = node.func.attr.value if isinstance(node.func, cst.Attribute) and node.func is not module_node else ""
+    if method and not brings_nothing_over(method):
+        return False
+    values = (argument.value for argument in site.arguments if isinstance(argument.value, (Tensor, Opaque)))
+    return any(value.device != CPU and was_moved(value.provenance) for value in values)
 
 
 def _is_an_argument(device: Device) -> bool:
