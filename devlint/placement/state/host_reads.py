@@ -94,7 +94,8 @@ def _came_with_a_batch(interp: Interpreter, value: Tensor | Opaque) -> bool:
 
 def _was_handed_over(interp: Interpreter, value: Tensor | Opaque) -> bool:
     """Whether another method of the class was called with it so: a step, whose results the end of the epoch reads."""
-    first = value.provenance.first if value.provenance is not None else None
+    computed = value.provenance is not None and value.provenance.find(StepKind.COMPUTED) is not None
+    first = value.provenance.first if value.provenance is not None and not computed else None
     owner = interp.info.owner if interp.info is not None else None
     if first is None or owner is None or first.kind is not StepKind.GIVEN or first.scope.class_name != owner.qualname:
         return False
