@@ -8,8 +8,8 @@ goes through `.cpu()` first, it is an input of `forward` that indexes an array, 
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
 does that keeps its tensors there. Without a sibling, `.numpy()`, or numpy's own reading of what torch or a module made,
 is a warning of a tensor that the function moved to a device by name, or that a module computed in its own method.
-`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
-that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, of what
+`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`) or that an operation of autograd is
+called with, of what was computed in a place that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, of what
 methods of an object keep where another one brings what it keeps to the CPU for numpy, and of an
 argument of a public function of a library, where another function of its file brings its argument of this name to the
 CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
