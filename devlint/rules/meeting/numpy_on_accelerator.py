@@ -8,18 +8,18 @@ goes through `.cpu()` first, it is an input of `forward` that indexes an array, 
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
 does that keeps its tensors there. Without a sibling, `.numpy()`, or numpy's own reading of what torch or a module made,
 is a warning of a tensor that the function moved to a device by name, or that a module computed in its own method.
-`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`) or that an operation of autograd is
-called with, of what was computed in a place that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, of what
-methods of an object keep where another one brings what it keeps to the CPU for numpy, and of an
-argument of a public function of a library, where another function of its file brings its argument of this name to the
-CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
-that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
-file, or of its own file if an array is stated there, which gives it to numpy in each call, or in those that say
-`method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose caller in the file has
-brought its argument to a device, a step that a base class or a trainer of a library calls with what it has brought
-there; and a method of what a model computed that its object keeps, where the object keeps a device that it
-was told, as well. In a file that never moves anything, and never says where something is made, all that rests on a
-caller has low confidence, but for parameters and buffers.
+`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`) or that an operation of autograd
+is called with, of what was computed in a place that is not known, where several other methods of the class (or
+functions of the file) write `.cpu().numpy()`, of what methods of an object keep where another one brings what it keeps
+to the CPU for numpy, and of an argument of a public function of a library, where another function of its file brings
+its argument of this name to the CPU; and of an argument, or an item of one, to whose device the same function brings
+what it makes. A call is told of that hands what is on an accelerator, or what the code at hand put or computed in its
+place, to a function of another file, or of its own file if an array is stated there, which gives it to numpy in each
+call, or in those that say `method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose
+caller in the file has brought its argument to a device, a step that a base class or a trainer of a library calls with
+what it has brought there; and a method of what a model computed that its object keeps, where the object keeps a device
+that it was told, as well. In a file that never moves anything, and never says where something is made, all that rests
+on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 
