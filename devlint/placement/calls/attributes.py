@@ -281,7 +281,7 @@ _STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_we
 def _state_of_library(interp: Interpreter, device: Device, name: str, node: cst.Attribute) -> Tensor:
     provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
     kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
-    return Tensor(device, kind=kind, evidence=Evidence.LIKELY, provenance=provenance)
+    return Tensor(device, Dim.NONZERO, kind=kind, evidence=Evidence.LIKELY, provenance=provenance)
 
 
 def _inherited(interp: Interpreter, info: ClassInfo, name: str, node: cst.Attribute) -> Value:

@@ -179,7 +179,9 @@ def _assign_item(
             interp.arms,
         )
     )
-    if isinstance(owner, Opaque) and frames.frame_of(target.value):
+    if frames.is_of_rows(interp, target.value):
+        read_for_array(interp, target, value, value_node)
+    elif isinstance(owner, Opaque) and frames.frame_of(target.value):
         frames.write(interp, target, owner, value, value_node)
     elif isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
         write_item(interp, target, owner, value, value_node)

@@ -219,6 +219,14 @@ def computes_where_it_is(method: str) -> bool:
     return method.startswith("forward") or method in _STEPS_OF_FORWARD
 
 
+def brings_nothing_over(method: str) -> bool:
+    """Whether a method of a model takes its inputs as they come, so that they have to be together.
+
+    ``generate`` of transformers hands them to ``forward`` (generation/utils.py).
+    """
+    return method == "generate" or computes_where_it_is(method)
+
+
 _STEPS_OF_FORWARD = frozenset(
     "encode_image encode_text get_image_features get_text_features get_audio_features log_prob".split()
 )

@@ -265,7 +265,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             compared = call_unknown_loss(interp, node, site)
             return given if isinstance(given, Tensor) else compared
         case Self():
-            return call_self(interp, node, callee, "forward", site)
+            return _call_object(interp, node, callee, site)
         case Instance():
             return methods.of_instance(interp, node, _after_a_call(interp, callee, node.func), "__call__", site)
         case Opaque() if takes_an_encoding(site):
@@ -292,6 +292,16 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_unknown(interp, node, site)
         case _:
             return NOTHING
+
+
+def _call_object(interp: Interpreter, node: cst.Call, receiver: Self, site: CallSite) -> Value:
+    """``self(x)``: ``__call__`` where the class has one and no ``forward``, which a base class may have as well."""
+    info = receiver.info
+    if info.method("forward") is None and info.method("__call__") is not None:
+        return call_self(interp, node, receiver, "__call__", site)
+    if info.is_module:
+        return methods.of_self(interp, node, receiver, "forward", site)
+    return call_self(interp, node, receiver, "forward", site)
 
 
 def _called_in_turn(interp: Interpreter, node: cst.Call, chosen: OneOf, site: CallSite) -> Iterator[Value]:

@@ -24,6 +24,7 @@ from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.registering import REGISTERING, fill_container, register, register_items, store_keywords
 from devlint.placement.calls.state_dicts import items_of_state, state_dict
+from devlint.placement.calls.unknown_models import meet_inputs_of_method
 from devlint.placement.calls.unmoved_batches import meet_batch_in_method
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
@@ -173,6 +174,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
             return found
     if meets_its_inputs(name):
         meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
+        meet_inputs_of_method(interp, node, receiver, name, site)
     elif takes_an_encoding(site):
         # `scorer.lm(**encoded)`: a model that the object keeps.
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
@@ -278,6 +280,8 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return Container((), None, Module(receiver.device, provenance=receiver.provenance))
     if name == "forward":
         return call_module(interp, node, receiver, function.value, site)
+    if receiver.info is None or receiver.info.method(name) is None:
+        meet_inputs_of_method(interp, node, receiver, name, site)
     told = library_dispatch.call_method(interp, node, receiver, receiver.type_name, name, site)
     if told is not None:
         return told
@@ -309,8 +313,10 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
 
 
 def _state(name: str, device: Device, provenance: Provenance | None) -> Container:
-    """The parameters or buffers of a module, or pairs of a name and one of them."""
-    tensor = Tensor(device, kind=NAMES_OF_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
+    """The parameters or buffers of a module, or pairs of a name and one of them: most parameters are no numbers."""
+    kind = NAMES_OF_STATE[name]
+    dim = Dim.NONZERO if kind is Kind.PARAMETER else Dim.UNKNOWN
+    tensor = Tensor(device, dim, kind=kind, evidence=Evidence.CERTAIN, provenance=provenance)
     return Container(
         (), None, Container((Host(), tensor), None, None, "tuple") if name.startswith("named_") else tensor
     )

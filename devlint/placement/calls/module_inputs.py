@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.conventional_results import brings_nothing_over
 from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
@@ -50,6 +51,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.device_check import tell_undecided
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.captured_losses import is_captured_for_good
 from devlint.placement.state.given_values import is_of_a_loader
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.state.held_modules import is_put_by_methods
@@ -231,8 +233,8 @@ def note_callers_module(
         for item in innermost_of(argument.value)
         if isinstance(item, (Tensor, Opaque)) and is_accelerator(item.device)
     )
-    encoded = (bound for argument in site.arguments if (bound := left_encoded(argument)) is not None)
-    apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
+    encoded = () if _meets_what_was_brought(node, module_node, site) else map(left_encoded, site.arguments)
+    apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded if one is not None) or apart
     left = tuple(
         MismatchOperand(argument.keyword or "input", value, argument.node)
         for position, argument in enumerate(site.arguments)
@@ -242,6 +244,15 @@ def note_callers_module(
     if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
         interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
+
+
+def _meets_what_was_brought(node: cst.Call, module_node: cst.BaseExpression, site: CallSite) -> bool:
+    """Whether another input of the call was brought over, which says where the model is: the inputs are told apart."""
+    method = node.func.attr.value if isinstance(node.func, cst.Attribute) and node.func is not module_node else ""
+    if method and not brings_nothing_over(method):
+        return False
+    values = (argument.value for argument in site.arguments if isinstance(argument.value, (Tensor, Opaque)))
+    return any(value.device != CPU and was_moved(value.provenance) for value in values)
 
 
 def _is_an_argument(device: Device) -> bool:
@@ -384,7 +395,8 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if isinstance(value, Opaque) and not (value.tensorlike or was_moved(value.provenance) or shows):
         return False
     moved = was_moved(value.provenance) or is_set_as_device(value.device)
-    if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
+    open_to_callers = not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD
+    if open_to_callers and not is_captured_for_good(interp, module, module_node):
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
         # Not moved in this definition, and called with the caller's arguments.

@@ -187,6 +187,9 @@ def call_module(
         if given == NOTHING and _is_left_to_batches(interp, module, inputs):
             return beside_batches(interp, node)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
+    if is_unseen(module) and (module.device == UNKNOWN or is_of_parameter(module.device)):
+        # Of a model that is spread by its map, or came in, the inputs have to be together all the same.
+        meet_moved_inputs(interp, node, site)
     if module.type_name != SCATTERS and not module.stateless:
         meet_module(
             interp,

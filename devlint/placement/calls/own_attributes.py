@@ -150,7 +150,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
             return NOTHING
         emptied = not value.values and begins_empty_again(info, fact.name)
         if _changes(info, fact) and not emptied and not is_only_updated(info, fact.name):
-            return (first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None) or NOTHING
+            begins = is_bare_on_cpu(value) or not value.values
+            return (first_on_cpu(interp, info, fact.name) if begins else None) or NOTHING
     if isinstance(value, Container):
         return as_filled(interp, info, fact.name, value)
     if isinstance(value, Tensor):
@@ -163,7 +164,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
             return NOTHING
         later: Value | None = put_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)
         later = later or brought_to_cpu(interp, info, fact.name) or _registered_later(interp, info, fact.name)
-        later = later or _told_by_methods(interp, info, fact.name)
+        later = later or _told_by_methods(interp, info, fact.name) or _stored_later(interp, info, fact.name)
         return later or NOTHING
     return value
 

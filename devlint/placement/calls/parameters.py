@@ -208,10 +208,16 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         )
 
 
+_IN_A_DICT = "training_step"
+"""The step whose result is kept under ``loss`` where it gives no dict (lightning/pytorch/loops)."""
+
+
 def _gathered(interp: Interpreter, info: FunctionInfo) -> Container | None:
     """``validation_epoch_end(self, outputs)``: what the step gave for each batch, of one loader."""
     step = gathered_by(info)
     given = interp.program.summary(step) if step is not None else None
+    if step is not None and step.name == _IN_A_DICT and isinstance(given, Tensor):
+        given = Container((given,), ("loss",), None, "dict")
     return Container((), None, given) if isinstance(given, (Container, Tensor)) else None
 
 

@@ -58,7 +58,9 @@ def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Va
     if len(site.arguments) == 2:
         stayed += [value for value in values if _was_made_here(interp, value)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
-        return Opaque(device_of_value(values[0]), provenance_of(values[0])) if values[0] not in stayed else NOTHING
+        if values[0] in stayed:
+            return NOTHING
+        return Opaque(device_of_value(values[0]), provenance_of(values[0]), tensorlike=True)
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(interp, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
-from devlint.placement.calls.conventional_results import of_callable, of_told_device
+from devlint.placement.calls.conventional_results import brings_nothing_over, of_callable, of_told_device
+from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_inputs import first_of_a_state, is_left_on_cpu, is_of_floats, tell_apart
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CONVENTIONS
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import NOTHING, Argument, Container, Opaque, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Argument,
+    Container,
+    Module,
+    Opaque,
+    Tensor,
+    UnknownValue,
+    Value,
+)
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
@@ -98,8 +108,22 @@ def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> No
     _meet_inputs(interp, node, site, _is_placed if state else _is_moved)
 
 
+def meet_inputs_of_method(
+    interp: Interpreter, node: cst.Call, model: Opaque | Module, method: str, site: CallSite
+) -> None:
+    """``model.generate(ids.to(model.device), attention_mask=mask)`` of a model that nobody moved in sight."""
+    if brings_nothing_over(method) and not was_moved(model.provenance) and not is_accelerator(model.device):
+        meet_moved_inputs(interp, node, site)
+
+
 def _left_on_cpu(site: CallSite) -> Argument | None:
-    return next((one for a in site.arguments if is_left_on_cpu(one := first_of_a_state(a))), None)
+    found = (one for a in site.arguments if is_left_on_cpu(one := first_of_a_state(a)))
+    return next(found, None) or next((a for a in site.arguments if _is_part_of_an_encoding(a)), None)
+
+
+def _is_part_of_an_encoding(argument: Argument) -> bool:
+    """``encoded.attention_mask``, as the tokenizer made it."""
+    return not argument.star and isinstance(argument.value, Tensor) and left_encoded(argument) is not None
 
 
 def _meet_inputs(
@@ -127,4 +151,4 @@ def _is_placed(value: Tensor | Opaque) -> bool:
 
 
 def _is_moved(value: Tensor | Opaque) -> bool:
-    return is_accelerator(value.device) or was_moved(value.provenance)
+    return is_accelerator(value.device) or (value.device != CPU and was_moved(value.provenance))

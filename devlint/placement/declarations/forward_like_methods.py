@@ -45,7 +45,7 @@ def gathered_by(info: FunctionInfo) -> FunctionInfo | None:
 def is_handed_a_placed_batch(info: FunctionInfo | None) -> bool:
     """Whether the trainer of a library calls the method with a batch of which it has moved every tensor."""
     owner = info.owner if info is not None else None
-    if info is None or owner is None or not owner.is_module or owner.method("transfer_batch_to_device") is not None:
+    if info is None or owner is None or owner.method("transfer_batch_to_device") is not None:
         return False
     return info.name in hooks_of(owner)[0]
 

@@ -220,10 +220,13 @@ def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName
 
 def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
     states = (a.holds_state, b.holds_state)
-    if states in ((True, False), (False, True)) and (a.info is not b.info or a.type_name != b.type_name):
+    same = a.info is b.info and a.type_name == b.type_name
+    if states in ((True, False), (False, True)) and not same:
         # Of one of the two: the other has nothing that could be anywhere.
         return a if a.holds_state else b
-    same = a.info is b.info and a.type_name == b.type_name
+    if not same and a.device == b.device and (True in states) and _may_stand_for_both(a, b):
+        # They are called alike, and the one that has parameters for certain is told of.
+        return a if a.holds_state else b
     return Module(
         choose(_by_arms(guard, a.device, b.device), a.device, b.device),
         a.type_name if same else _scattering(a, b) or _scattering(b, a),
@@ -232,6 +235,12 @@ def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
         a.children if a.children == b.children else (),
         True if True in states else None if None in states else False,
     )
+
+
+def _may_stand_for_both(a: Module, b: Module) -> bool:
+    """Whether two modules that are called alike give a tensor each: two losses, two layers of torch."""
+    rows = [semantics.module(one.type_name) for one in (a, b) if one.type_name]
+    return all(row is not None and row.returns == "tensor" and not row.container for row in rows) and bool(rows)
 
 
 def _scattering(a: Module, b: Module) -> str:

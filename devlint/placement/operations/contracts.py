@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, batch_of, is_given, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, batch_of, is_device_by_name, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.operations.encoded import is_encoded
 from devlint.placement.operations.operands import Bound, device_of_value, provenance_of
@@ -31,7 +31,8 @@ def on_the_host_by_contract(
         device = devices[two]
         if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
             continue
-        if came_with_what_was_brought(interp, device):
+        if came_with_what_was_brought(interp, device) or is_device_by_name(device):
+            # What the function itself brought to the device that it is told is no argument as it came.
             return False
         provenance = provenance_of(operands[one].value)
         if provenance is not None and _placed_on_purpose(provenance):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Evidence, Host, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
@@ -25,6 +25,14 @@ def frame_of(node: cst.BaseExpression) -> str:
     if isinstance(owner, cst.Subscript) and isinstance(owner.value, cst.Attribute):
         name = f"{owner.value.attr.value}[].{name}"
     return library_models.anywhere().frames.get(name, "")
+
+
+def is_of_rows(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """``table.iloc``, by which pandas alone names rows; ``table.loc`` of what is known to hold arrays."""
+    if not isinstance(node, cst.Attribute) or node.attr.value not in ("iloc", "loc"):
+        return False
+    held = interp.evaluate_quietly(node.value) if node.attr.value == "loc" else None
+    return held is None or (isinstance(held, Host) and held.numpy)
 
 
 def read(frame: Opaque) -> Tensor:

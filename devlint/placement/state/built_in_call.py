@@ -10,6 +10,7 @@ from devlint.placement.domain.abstract_values import Function, Module
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.captured_losses import is_captured_for_good
 from devlint.placement.state.handed_on_modules import hands_on
 from devlint.placement.syntax.nodes import path_of
 
@@ -43,7 +44,8 @@ def built_here(
         return False
     by_helper = by_helper or (handed_to is not None and _is_of_makers(interp, module))
     handed = any(step is given for given in interp.handed_modules)
-    if not handed and (step.scope != interp.scope or step.kind not in _MAKING[: 1 + by_helper]):
+    of_own = step.scope == interp.scope and step.kind in _MAKING[: 1 + by_helper]
+    if not (handed or of_own or is_captured_for_good(interp, module, node)):
         return False
     if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
         return False

@@ -11,6 +11,7 @@ from devlint.placement.domain.abstract_values import Evidence, Host, Opaque, Ten
 from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.excluded_cases import in_the_case
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, leaves
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.reads_of_arguments import note_read, note_read_of_array
 from devlint.records import replace
 from devlint.semantics import Dim
@@ -88,7 +89,17 @@ def _came_with_a_batch(interp: Interpreter, value: Tensor | Opaque) -> bool:
     # ``if type(batch) is dict: batch = Batch(**batch)``: of the same tensors.
     known = [leaf for leaf in leaves(value.device) if leaf != UNKNOWN]
     anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in known}
-    return anchors == {Anchor.MODULE} and is_handed_a_placed_batch(interp.info)
+    return anchors == {Anchor.MODULE} and (is_handed_a_placed_batch(interp.info) or _was_handed_over(interp, value))
+
+
+def _was_handed_over(interp: Interpreter, value: Tensor | Opaque) -> bool:
+    """Whether another method of the class was called with it so: a step, whose results the end of the epoch reads."""
+    computed = value.provenance is not None and value.provenance.find(StepKind.COMPUTED) is not None
+    first = value.provenance.first if value.provenance is not None and not computed else None
+    owner = interp.info.owner if interp.info is not None else None
+    if first is None or owner is None or first.kind is not StepKind.GIVEN or first.scope.class_name != owner.qualname:
+        return False
+    return is_handed_a_placed_batch(owner.method(first.scope.qualname.rpartition(".")[2]))
 
 
 def _is_indexed(node: cst.CSTNode | None) -> bool:

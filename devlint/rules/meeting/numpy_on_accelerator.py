@@ -8,18 +8,18 @@ goes through `.cpu()` first, it is an input of `forward` that indexes an array, 
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
 does that keeps its tensors there. Without a sibling, `.numpy()`, or numpy's own reading of what torch or a module made,
 is a warning of a tensor that the function moved to a device by name, or that a module computed in its own method.
-`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
-that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, of what
-methods of an object keep where another one brings what it keeps to the CPU for numpy, and of an
-argument of a public function of a library, where another function of its file brings its argument of this name to the
-CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
-that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
-file, or of its own file if an array is stated there, which gives it to numpy in each call, or in those that say
-`method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose caller in the file has
-brought its argument to a device, a step that a base class or a trainer of a library calls with what it has brought
-there; and a method of what a model computed that its object keeps, where the object keeps a device that it
-was told, as well. In a file that never moves anything, and never says where something is made, all that rests on a
-caller has low confidence, but for parameters and buffers.
+`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`) or that an operation of autograd
+is called with, of what was computed in a place that is not known, where several other methods of the class (or
+functions of the file) write `.cpu().numpy()`, of what methods of an object keep where another one brings what it keeps
+to the CPU for numpy, and of an argument of a public function of a library, where another function of its file brings
+its argument of this name to the CPU; and of an argument, or an item of one, to whose device the same function brings
+what it makes. A call is told of that hands what is on an accelerator, or what the code at hand put or computed in its
+place, to a function of another file, or of its own file if an array is stated there, which gives it to numpy in each
+call, or in those that say `method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose
+caller in the file has brought its argument to a device, a step that a base class or a trainer of a library calls with
+what it has brought there; and a method of what a model computed that its object keeps, where the object keeps a device
+that it was told, as well. In a file that never moves anything, and never says where something is made, all that rests
+on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 
@@ -90,6 +90,7 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import is_handed_a_placed_batch
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Self, Tensor
 from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import (
@@ -161,6 +162,8 @@ class NumpyOnAccelerator(Rule):
         """Methods of a Module that are called once it is where it works."""
         self._of_trainers: set[str] = set()
         """Those that the trainer of a library calls, which has a device whether the file speaks of one or not."""
+        self._of_autograd: set[str] = set()
+        """Methods of operations of autograd, which are called with tensors of a graph."""
         self._of_wrappers: set[str] = set()
         """Methods `numpy` of objects with a `cpu` of their own: they ask of their callers what a tensor's does."""
         self._run_there: dict[str, Called] = {}
@@ -188,10 +191,14 @@ class NumpyOnAccelerator(Rule):
         if event.owner is not None and event.scope.qualname.endswith(".numpy") and event.owner.defines("cpu"):
             # `found.cpu().numpy()` is how one reads it (fixture `wrapped_tensors`).
             self._of_wrappers.add(event.scope.qualname)
+        if event.owner is not None and event.owner.kind is ClassKind.AUTOGRAD:
+            self._of_autograd.add(event.scope.qualname)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
-        if working and event.owner is not None and event.owner.is_module:
-            self._of_module.add(event.scope.qualname)
-            if is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2])):
+        if working and event.owner is not None:
+            handed = is_handed_a_placed_batch(event.owner.method(event.scope.qualname.rpartition(".")[2]))
+            if handed or event.owner.is_module:
+                self._of_module.add(event.scope.qualname)
+            if handed:
                 self._of_trainers.add(event.scope.qualname)
         return ()
 
@@ -297,6 +304,11 @@ class NumpyOnAccelerator(Rule):
             told = told or event.handed_over is not None or event.scope.qualname in self._of_trainers
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
 
+    def _is_in_a_graph(self, event: HostRead) -> bool:
+        """`x.numpy()` in an operation of autograd, of what it is called with or has saved."""
+        reads = event.reader == METHOD or reads_a_tensor(event)
+        return reads and event.scope.qualname in self._of_autograd and event.scope.role is not Role.TEST
+
     def _sibling_of(self, event: HostRead) -> Moved | None:
         """A transfer to the CPU on the way to the read: in the other arm of a test it is for other values."""
         brought = self._moved_to_cpu.get(event.scope.qualname, ())
@@ -380,7 +392,7 @@ class NumpyOnAccelerator(Rule):
                 if named is not None:
                     yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(named)}")
                     continue
-                if is_taken_from_a_graph(event):
+                if is_taken_from_a_graph(event) or self._is_in_a_graph(event):
                     yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
                 brought = self._habit.elsewhere(event)

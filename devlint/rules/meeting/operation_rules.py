@@ -28,6 +28,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Symbol,
     describe,
+    is_device_by_name,
     is_given,
     is_set_as_device,
     leaves,
@@ -112,6 +113,8 @@ def confidence(event: DeviceMismatch) -> Confidence:
         or _of_one_object(event)
         or _handed_together(event)
         or _prepared_for_a_moved_model(event)
+        or _is_captured_loss(event)
+        or _put_apart(event)
         or event.brings_to_host
     ):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
@@ -223,6 +226,33 @@ def _handed_together(event: DeviceMismatch) -> bool:
     there = device_of(event.other.value)
     put = any(step.scope == around and step.device == there for step in other)
     return got and put and there is not None and is_set_as_device(there)
+
+
+def _put_apart(event: DeviceMismatch) -> bool:
+    """Whether the definition itself put one side on the CPU, by name, and the other where it is told to work."""
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        there = device_of(theirs.value)
+        if device_of(mine.value) != CPU or there is None or not is_device_by_name(there):
+            continue
+        on_cpu, brought = (
+            next(
+                (step for step in provenance_of(side.value) or () if step.kind in (StepKind.MADE, StepKind.MOVED)), None
+            )
+            for side in (mine, theirs)
+        )
+        if on_cpu is None or brought is None or not on_cpu.scope == brought.scope == event.scope or on_cpu.bare:
+            continue
+        return brought.device == there
+    return False
+
+
+def _is_captured_loss(event: DeviceMismatch) -> bool:
+    """Whether the function around this one built the loss that is called: who calls this one cannot move it."""
+    provenance = provenance_of(event.offending.value)
+    if event.offending.role != "module" or provenance is None or provenance.step.kind is not StepKind.MADE:
+        return False
+    around = provenance.step.scope.qualname
+    return bool(around) and event.scope.qualname.startswith(f"{around}.")
 
 
 def _is_told_at_construction(device: Device | None) -> bool:

@@ -8,6 +8,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import came_of_a_callable, code_of, is_of_another_class
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_conventions import (
+    BESIDE_BATCHES,
     CONVENTIONS,
     MODULE_RESULT,
     NAMED_STATE,
@@ -199,7 +200,7 @@ def _was_moved(value: Opaque) -> bool:
 def _was_computed(value: Opaque) -> bool:
     """Whether a module of known place gives it, and no callable of unknown type."""
     step = value.provenance.step if value.provenance is not None else None
-    return step is not None and step.kind is StepKind.COMPUTED and not step.note
+    return step is not None and step.kind is StepKind.COMPUTED and step.note in ("", CONVENTIONS[BESIDE_BATCHES])
 
 
 def _was_brought(value: Tensor | Opaque, device: Device) -> bool:
