@@ -117,7 +117,7 @@ def call_with_values(
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             calls = ((node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
-        elif (argument := met_by(event, left)) is not None:
+        elif (argument := met_by(event, left, node, inner)) is not None:
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.

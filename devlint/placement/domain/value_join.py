@@ -179,9 +179,17 @@ def _is_number(value: Host | Constant) -> bool:
 
 
 def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Container:
-    """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside."""
+    """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside.
+
+    What stands in for several tensors that were left out, ``(mean, scale)``, has as many as they are.
+    """
     first, second = (any_item(container) for container in (a, b))
     rest = second if first is None else first if second is None else join_values(guard, first, second)
+    if guard is not None and guard.kind is GuardKind.IS_NONE and first is not None and second is not None:
+        if a.items and a.rest is None and not b.items:
+            return Container(tuple(join_values(guard, item, second) for item in a.items), None, None, a.type)
+        if b.items and b.rest is None and not a.items:
+            return Container(tuple(join_values(guard, first, item) for item in b.items), None, None, b.type)
     return Container((), None, rest, a.type, a.node if a.node is b.node else None)
 
 
@@ -320,6 +328,13 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     if isinstance(other, Container) and _all_on(value.device, other):
         # One or several: an item of either is there.
         return value
+    if guard is not None and isinstance(value, Opaque) and isinstance(other, Container):
+        # ``if hidden is None: hidden = (torch.zeros(...), torch.zeros(...))``: what came in is such a pair as well.
+        placed = _in_one_place(other)
+        if placed is not None:
+            a, b = (value, placed) if first else (placed, value)
+            device = choose(guard, a.device, b.device)
+            return replace(value, device=device, provenance=_telling_provenance(a, b), tensorlike=True)
     known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
     known = known or (isinstance(other, UnknownValue) and other.bottom)
     if guard is None and not known:
@@ -344,6 +359,15 @@ def _all_on(device: Device, container: Container) -> bool:
     """Whether a container holds tensors, and all of them on a device."""
     placed = [getattr(value, "device", None) for value in container.innermost]
     return bool(placed) and all(found == device for found in placed)
+
+
+def _in_one_place(container: Container) -> Tensor | None:
+    """One of the tensors that a container has nothing but, if all are on one device."""
+    first = next(iter(container.innermost), None)
+    if not isinstance(first, Tensor):
+        return None
+    rest = all(isinstance(value, Tensor) and value.device == first.device for value in container.innermost)
+    return first if rest else None
 
 
 def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | None) -> Guard | None:
