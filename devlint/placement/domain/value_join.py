@@ -61,14 +61,16 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         if isinstance(a, Instance) and isinstance(b, Instance) and (a.details, a.given) != (b.details, b.given):
             details, given = _join_named(guard, a.details, b.details), _join_named(guard, a.given, b.given)
             return replace(a, details=details, given=given)
-        if isinstance(a, Host) and isinstance(b, Host) and b.rank is None:
-            return replace(a, rank=None)
+        if isinstance(a, Host) and isinstance(b, Host) and (b.rank is None or a.dims != b.dims):
+            return replace(a, rank=a.rank if b.rank is not None else None, dims=a.dims if a.dims == b.dims else 0)
         return b if isinstance(b, UnknownValue) and not b.bottom else a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
     first, second = _device_named(a), _device_named(b)
     if first is not None and second is not None:
         return _join_names(guard, first, second)
+    if (misnamed := _misnamed(guard, a, b)) is not None:
+        return misnamed
     if isinstance(a, DeviceName) or isinstance(b, DeviceName):
         return DeviceName(UNKNOWN)
     if isinstance(a, Module) and isinstance(b, Module):
@@ -220,9 +222,30 @@ def _device_named(value: Value) -> DeviceName | None:
     return value if isinstance(value, DeviceName) else None
 
 
+def _misnamed(guard: Guard | None, a: Value, b: Value) -> DeviceName | None:
+    """``"gpu" if use_gpu else "cpu"``: a word that is no device beside the name of one; else None."""
+    for word, other, first in ((a, b, True), (b, a, False)):
+        name = _device_named(other)
+        if name is None or not isinstance(word, Constant) or not isinstance(word.value, str):
+            continue
+        if word.value.partition(":")[0].isalpha():
+            arms = (UNKNOWN, name.device) if first else (name.device, UNKNOWN)
+            return DeviceName(choose(guard, *arms), word.node, word.value)
+    return None
+
+
+def _is_misnamed(name: DeviceName) -> bool:
+    """Whether a literal that is no device is among what it may be."""
+    refused = not isinstance(semantics.parse_device(name.text), semantics.NamedDevice)
+    return isinstance(name.node, cst.SimpleString) and UNKNOWN in leaves(name.device) and refused
+
+
 def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName:
     device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
     is_object = a.is_object and b.is_object
+    if _is_misnamed(a) or _is_misnamed(b):
+        # `if device == "gpu": device = "cuda"`: the word is no longer there.
+        return DeviceName(device, None, "", a.chosen_by_probe or b.chosen_by_probe, is_object=is_object)
     return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe, is_object=is_object)
 
 

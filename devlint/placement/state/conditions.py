@@ -205,7 +205,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
 
 
 def _may_be_left_out(value: Container) -> bool:
-    """``def forward(self, x, states=None)``: several tensors by what is done with them, and none where none are given."""
+    """``def forward(self, x, states=None)``: several tensors by what is done with them, or None if left out."""
     rest = value.rest
     provenance = rest.provenance if isinstance(rest, (Tensor, Opaque)) else None
     came_in = provenance is not None and provenance.previous is None and provenance.step.kind is StepKind.GIVEN
