@@ -188,7 +188,7 @@ def _assign_item(
         _mix(interp, target, owner, value, key)
         return
     elif isinstance(owner, Host) and owner.numpy:
-        read_for_array(interp, target, value, value_node)
+        read_for_array(interp, target, owner, value, value_node)
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
             interp.evaluate(element.slice.value)

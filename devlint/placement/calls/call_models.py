@@ -88,8 +88,9 @@ def _device_of_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Devi
     device = resolve_device(interp, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
         return replace(first.value, device=device)
-    text = str(first.value.value) if isinstance(first.value, Constant) else code_of(first.node)
-    return DeviceName(device, first.node, text)
+    if isinstance(first.value, Constant):
+        return DeviceName(device, first.value.node or first.node, str(first.value.value))
+    return DeviceName(device, first.node, code_of(first.node))
 
 
 def _name_fallback(interp: Interpreter, index: cst.BaseExpression, type_name: str, site: CallSite) -> None:
@@ -267,6 +268,8 @@ FUNCTIONS: dict[str, Special] = {
     "torch.jit.trace": indirect.trace,
     "torch.autograd.grad": indirect.gradients,
     "torch.autograd.backward": indirect.backward,
+    "torch.autograd.functional.jacobian": indirect.derivatives,
+    "torch.autograd.functional.hessian": indirect.derivatives,
     "torch.is_tensor": builtin_models.truth,
     "torch.autograd.Variable": _same,
     "torch.autograd.variable.Variable": _same,

@@ -12,15 +12,20 @@ from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
     Container,
+    Evidence,
     Module,
+    Opaque,
     Partial,
+    Tensor,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
+from devlint.placement.syntax.nodes import code_of
 from devlint.records import replace
-from devlint.semantics import Operation
+from devlint.semantics import Dim, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -114,6 +119,17 @@ def backward(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.autograd.backward(tensors, grad_tensors)``."""
     _begin(interp, node, site.argument("tensors", 0), site.argument("grad_tensors", 1))
     return NOTHING
+
+
+def derivatives(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``torch.autograd.functional.jacobian(function, inputs)``: the derivatives by a tensor are where it is."""
+    given = site.argument("inputs", 1)
+    if given is None or not isinstance(given.value, (Tensor, Opaque)):
+        return NOTHING
+    device = given.value.device
+    provenance = interp.step(StepKind.COMPUTED, node, device, code_of(node.func), given.value.provenance)
+    dim = given.value.dim if isinstance(given.value, Tensor) else Dim.UNKNOWN
+    return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance)
 
 
 def _begin(interp: Interpreter, node: cst.Call, outputs: Argument | None, gradients: Argument | None) -> None:

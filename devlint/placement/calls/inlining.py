@@ -144,7 +144,7 @@ def call_with_values(
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             calls = ((node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
-        elif (argument := met_by(event, left)) is not None:
+        elif (argument := met_by(event, left, node, inner)) is not None:
             calls = ((argument, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
         elif is_told_in_callee(interp, info, event):

@@ -132,7 +132,18 @@ def _host(call: LibraryCall) -> Value:
         host_read(call.interp, call.node, call.name, value, wants_cpu=True, expression=expression)
     if _is_of_objects(call):
         return Host()
-    return array_of(*(argument.value for argument in call.site.arguments))
+    made = array_of(*(argument.value for argument in call.site.arguments))
+    dims = _dims_of_shape(call)
+    return replace(made, dims=dims) if dims else made
+
+
+def _dims_of_shape(call: LibraryCall) -> int:
+    """``np.zeros((rows, columns))``: how many dimensions the shape names; 0 of other calls."""
+    shape = call.site.argument("shape", 0)
+    if shape is None or code_of(call.node.func).rpartition(".")[2] not in ("zeros", "ones", "empty", "full"):
+        return 0
+    written = shape.node.elements if isinstance(shape.node, (cst.Tuple, cst.List)) else ()
+    return 0 if any(isinstance(size, cst.StarredElement) for size in written) else len(written)
 
 
 def _is_of_objects(call: LibraryCall) -> bool:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor, innermost_of
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch
+from devlint.placement.domain.events import DeviceMismatch, Moved
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.domain.provenance import Step
 from devlint.placement.operations.operands import device_of_value, moved_beside
@@ -42,7 +43,7 @@ def left_and_moved(interp: Interpreter, site: CallSite) -> Iterator[tuple[Argume
 
 
 def parted_items(interp: Interpreter, site: CallSite) -> list[Left]:
-    """The arguments that are where their batch came, beside others of it that are elsewhere."""
+    """The arguments that are where their batch came, beside others of it that are elsewhere, or if a loader drew it."""
     drawn = [
         (argument.value.device, argument.value.provenance.first, argument.node)
         for argument in site.arguments
@@ -54,15 +55,23 @@ def parted_items(interp: Interpreter, site: CallSite) -> list[Left]:
         (first, argument)
         for device, first, argument in drawn
         if (batch := batch_of(device)) is not None
-        if batch in parted or interp.state.moved_groups.get(batch.key) in places
+        if batch in parted or interp.state.moved_groups.get(batch.key) in places or draws_from_a_loader(batch.source)
     ]
 
 
-def met_by(event: DeviceMismatch, left: Sequence[Left]) -> cst.CSTNode | None:
-    """The argument that a mismatch in the callee is about."""
-    found = [node for step in _stayed(event) for first, node in left if step is first]
+def met_by(event: DeviceMismatch, left: Sequence[Left], call: cst.Call, inner: Interpreter) -> cst.CSTNode | None:
+    """The argument that a mismatch in the callee is about; the whole ``call`` where the callee leaves it behind itself.
+
+    ``inner`` evaluated the callee. Where it moves some items of what a loader drew, the others are left there.
+    """
+    steps = list(_stayed(event))
+    found = {id(node): node for step in steps for first, node in left if step is first}
+    drawn = {batch_of(device_of_value(operand.value)) for operand in (event.offending, event.other)} - {None}
+    moved = {batch_of(device_of_value(one.receiver)) for one in inner.events if isinstance(one, Moved) and one.moves}
+    if found and drawn & moved:
+        return call
     # Of several that came in one step, nothing tells which of them it is.
-    return found[0] if len({id(node) for node in found}) == 1 else None
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _stayed(event: DeviceMismatch) -> Iterator[Step]:

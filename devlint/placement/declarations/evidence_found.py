@@ -167,14 +167,13 @@ class Found:
                 self.note_parameter(whole, rows.NO_TENSOR)
 
     def _note_together(self) -> None:
-        """``p0`` and ``normal``, of ``torch.sum(p0 * normal)``: one of them is a tensor at least.
+        """``p0`` and ``normal``, of ``torch.sum(p0 * normal)``, arguments or items: one of them is a tensor at least.
 
         Where one is for another reason, or may be, the others may be numbers.
         """
+        known = self.parameters.union(item for item, _ in self.iterated)
         open_groups = [
-            group
-            for group in self.together
-            if group <= self.parameters and not any(map(self._may_be_the_tensor, group))
+            group for group in self.together if group <= known and not any(map(self._may_be_the_tensor, group))
         ]
         for group in open_groups:
             for name in group:
@@ -191,7 +190,7 @@ class Found:
         self._note_holders_of_structures()
         for item, whole in self.iterated:
             signs = self._signs.get(item, set())
-            if rows.TENSOR in signs and rows.MOVED not in signs:
+            if not _AS_TENSOR.isdisjoint(signs) and rows.MOVED not in signs:
                 self.note(whole, rows.ITEMS)
         for name, source in reversed(self._derived):
             once = self._times[name] == 1 and source not in self.bound & self.parameters

@@ -52,7 +52,7 @@ TENSOR_METHODS = frozenset(
     log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long is_floating_point is_complex
     unbind chunk topk logsumexp narrow index_add_ index_copy_ mul_ add_ sub_ div_ zero_ fill_ copy_
     is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as masked_select scatter triu tril
-    argmax_ isnan_ bool int data_ptr cumprod relu erf mul div
+    argmax_ isnan_ bool int data_ptr cumprod relu erf mul div abs abs_ neg square ceil
     addmm addbmm baddbmm addmv addcmul addcdiv as_strided broadcast_to clamp_min clamp_max det diag_embed element_size
     erfc erfinv expm1 flip fliplr flipud fmod frac index_add index_copy index_fill index_put kthvalue log1p log2 log10
     logaddexp logcumsumexp logdet logit logical_and logical_or logical_xor logical_not masked_scatter matrix_exp

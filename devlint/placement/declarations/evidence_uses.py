@@ -192,6 +192,7 @@ def _assigned(node: cst.Assign, found: Found) -> None:
         if gives_a_tensor(node.value, found.imports):
             found.computed[node.targets[0].target.value] += 1
     value, name = node.value, ""
+    _values_and_indices(node, found)
     if type(value) is cst.Name and isinstance(node.targets[0].target, (cst.Tuple, cst.List)):
         found.note_parameter(value.value, rows.UNPACKED)
     if type(value) is cst.BooleanOperation and type(value.operator) is cst.Or:
@@ -206,6 +207,19 @@ def _assigned(node: cst.Assign, found: Found) -> None:
         name = node.targets[0].target.value
     if type(value) is cst.Call and name in found.parameters:
         found.note_class(name, dotted(value.func))
+
+
+def _values_and_indices(node: cst.Assign, found: Found) -> None:
+    """``lengths, order = lengths.sort(descending=True)``: a list and an array are sorted in place, and give nothing."""
+    match node:
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Tuple(elements=[_, _]))],
+            value=cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="sort" | "cummax" | "cummin"))),
+        ):
+            if type(receiver) is cst.Name:
+                found.note(receiver.value, rows.TENSOR)
+            else:
+                note_computed(receiver, found)
 
 
 def _taken_apart(name: str, value: cst.BaseExpression, found: Found) -> None:

@@ -175,6 +175,8 @@ class Host:
     """Of an array that shares the memory of a tensor: as of the tensor."""
     rank: Step | None = field(default=None, compare=False)
     """Of the rank of this process among those of all machines: where it is read."""
+    dims: int = field(default=0, compare=False)
+    """Of an array that was made of a shape: how many dimensions it has; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,16 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         if isinstance(a, Instance) and isinstance(b, Instance) and (a.details, a.given) != (b.details, b.given):
             details, given = _join_named(guard, a.details, b.details), _join_named(guard, a.given, b.given)
             return replace(a, details=details, given=given)
-        if isinstance(a, Host) and isinstance(b, Host) and b.rank is None:
-            return replace(a, rank=None)
+        if isinstance(a, Host) and isinstance(b, Host) and (b.rank is None or a.dims != b.dims):
+            return replace(a, rank=a.rank if b.rank is not None else None, dims=a.dims if a.dims == b.dims else 0)
         return b if isinstance(b, UnknownValue) and not b.bottom else a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
     first, second = _device_named(a), _device_named(b)
     if first is not None and second is not None:
         return _join_names(guard, first, second)
+    if (misnamed := _misnamed(guard, a, b)) is not None:
+        return misnamed
     if isinstance(a, DeviceName) or isinstance(b, DeviceName):
         return DeviceName(UNKNOWN)
     if isinstance(a, Module) and isinstance(b, Module):
@@ -179,9 +181,17 @@ def _is_number(value: Host | Constant) -> bool:
 
 
 def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Container:
-    """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside."""
+    """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside.
+
+    What stands in for several tensors that were left out, ``(mean, scale)``, has as many as they are.
+    """
     first, second = (any_item(container) for container in (a, b))
     rest = second if first is None else first if second is None else join_values(guard, first, second)
+    if guard is not None and guard.kind is GuardKind.IS_NONE and first is not None and second is not None:
+        if a.items and a.rest is None and not b.items:
+            return Container(tuple(join_values(guard, item, second) for item in a.items), None, None, a.type)
+        if b.items and b.rest is None and not a.items:
+            return Container(tuple(join_values(guard, first, item) for item in b.items), None, None, b.type)
     return Container((), None, rest, a.type, a.node if a.node is b.node else None)
 
 
@@ -212,9 +222,30 @@ def _device_named(value: Value) -> DeviceName | None:
     return value if isinstance(value, DeviceName) else None
 
 
+def _misnamed(guard: Guard | None, a: Value, b: Value) -> DeviceName | None:
+    """``"gpu" if use_gpu else "cpu"``: a word that is no device beside the name of one; else None."""
+    for word, other, first in ((a, b, True), (b, a, False)):
+        name = _device_named(other)
+        if name is None or not isinstance(word, Constant) or not isinstance(word.value, str):
+            continue
+        if word.value.partition(":")[0].isalpha():
+            arms = (UNKNOWN, name.device) if first else (name.device, UNKNOWN)
+            return DeviceName(choose(guard, *arms), word.node, word.value)
+    return None
+
+
+def _is_misnamed(name: DeviceName) -> bool:
+    """Whether a literal that is no device is among what it may be."""
+    refused = not isinstance(semantics.parse_device(name.text), semantics.NamedDevice)
+    return isinstance(name.node, cst.SimpleString) and UNKNOWN in leaves(name.device) and refused
+
+
 def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName:
     device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
     is_object = a.is_object and b.is_object
+    if _is_misnamed(a) or _is_misnamed(b):
+        # `if device == "gpu": device = "cuda"`: the word is no longer there.
+        return DeviceName(device, None, "", a.chosen_by_probe or b.chosen_by_probe, is_object=is_object)
     return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe, is_object=is_object)
 
 
@@ -329,6 +360,13 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     if isinstance(other, Container) and _all_on(value.device, other):
         # One or several: an item of either is there.
         return value
+    if guard is not None and isinstance(value, Opaque) and isinstance(other, Container):
+        # ``if hidden is None: hidden = (torch.zeros(...), torch.zeros(...))``: what came in is such a pair as well.
+        placed = _in_one_place(other)
+        if placed is not None:
+            a, b = (value, placed) if first else (placed, value)
+            device = choose(guard, a.device, b.device)
+            return replace(value, device=device, provenance=_telling_provenance(a, b), tensorlike=True)
     known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
     known = known or (isinstance(other, UnknownValue) and other.bottom)
     if guard is None and not known:
@@ -364,6 +402,15 @@ def _all_on(device: Device, container: Container) -> bool:
     """Whether a container holds tensors, and all of them on a device."""
     placed = [getattr(value, "device", None) for value in container.innermost]
     return bool(placed) and all(found == device for found in placed)
+
+
+def _in_one_place(container: Container) -> Tensor | None:
+    """One of the tensors that a container has nothing but, if all are on one device."""
+    first = next(iter(container.innermost), None)
+    if not isinstance(first, Tensor):
+        return None
+    rest = all(isinstance(value, Tensor) and value.device == first.device for value in container.innermost)
+    return first if rest else None
 
 
 def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | None) -> Guard | None:

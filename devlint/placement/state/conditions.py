@@ -28,6 +28,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol, is_of_parameter
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import (
@@ -186,7 +187,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
 def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Condition:
     if isinstance(value, Constant) and not _set_by_somebody_later(node, value):
         return Condition(value.value is None, settled=_is_bound_here(interp, node))
-    if isinstance(value, Container):
+    if isinstance(value, Container) and not _may_be_left_out(value):
         return Condition(known=False)
     subject = None
     device: Device | None = getattr(value, "device", None)
@@ -201,6 +202,14 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
     absent = isinstance(value, (Tensor, Opaque, UnknownValue, Host, Module)) and path_of(node) in interp.state.values
     return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
+
+
+def _may_be_left_out(value: Container) -> bool:
+    """``def forward(self, x, states=None)``: several tensors by what is done with them, or None if left out."""
+    rest = value.rest
+    provenance = rest.provenance if isinstance(rest, (Tensor, Opaque)) else None
+    came_in = provenance is not None and provenance.previous is None and provenance.step.kind is StepKind.GIVEN
+    return came_in and not value.items and value.keys is None and value.node is None
 
 
 def _is_bound_here(interp: Interpreter, node: cst.BaseExpression) -> bool:

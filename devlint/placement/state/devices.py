@@ -133,6 +133,9 @@ def _name_literal(interp: Interpreter, value: DeviceName, sink: str, call: CallS
         return
     if value.text != NO_DEVICE and not isinstance(value.node, (cst.SimpleString, cst.Integer)):
         return
+    asked = any(value.text in decided.guard.text for decided in (*interp.arms, *interp.state.left))
+    if asked and not isinstance(semantics.parse_device(value.text), semantics.NamedDevice):
+        return  # `if device == "gpu": device = "cuda"`: the word is put right where it is asked for
     if isinstance(value.device, SameAs):
         # The value is an argument; the literal is its default value.
         sink = Sink.DEFAULT

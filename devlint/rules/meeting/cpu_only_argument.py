@@ -92,8 +92,9 @@ from devlint.drafts.wording import (
     is_certain,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Opaque
-from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
+from devlint.placement.domain.abstract_values import Opaque, Tensor
+from devlint.placement.domain.events import MismatchOperand
+from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.meeting.brought_beside import BroughtBeside
@@ -104,7 +105,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Moved, ReadInCallee
+    from devlint.placement.domain.events import DeviceMismatch, Moved, ReadInCallee
     from devlint.placement.domain.provenance import Provenance
 
 
@@ -160,7 +161,7 @@ class CpuOnlyArgument(Rule):
         """A call that hands over what is not on the CPU, which its callee asks of its callers."""
         if not event.read.argument or event.callers_on_cpu:
             return
-        draft = draft_of(event) or _draft_of_brought(event)
+        draft = draft_of(event) or _draft_of_brought(event) or _draft_of_computed(event)
         if draft is not None and event.read.node not in self._told:
             self._told.add(event.read.node)
             yield draft
@@ -177,6 +178,25 @@ def _draft_of_brought(event: ReadInCallee) -> Draft | None:
     if moved.scope != event.scope or moved.device != event.device or not isinstance(event.device, SameAs):
         return None
     return draft_at_call(event, f"is on {describe(event.device)}", Severity.WARNING, Confidence.MEDIUM)
+
+
+def _draft_of_computed(event: ReadInCallee) -> Draft | None:
+    """What a ``forward`` computes of its inputs, ``mask.sum(1)``, is where they are."""
+    if (
+        event.scope.role is Role.TEST
+        or event.scope.setting is not Setting.FORWARD
+        or not isinstance(event.value, Tensor)
+    ):
+        return None
+    of_module = isinstance(event.device, SameAs) and event.device.symbol.anchor is Anchor.MODULE
+    given = event.value.provenance.first if event.value.provenance is not None else None
+    if (
+        given is None
+        or not of_module
+        or not _derived(MismatchOperand(event.read.argument, event.value, event.expression))
+    ):
+        return None
+    return draft_at_call(event, f"is computed where `{given.name}` is", Severity.WARNING, Confidence.MEDIUM)
 
 
 def _reason(event: DeviceMismatch, offending: MismatchOperand) -> str:
