@@ -180,7 +180,7 @@ def _assign_item(
         )
     )
     if frames.is_of_rows(interp, target.value):
-        read_for_array(interp, target, value, value_node)
+        read_for_array(interp, target, 0, value, value_node)
     elif isinstance(owner, Opaque) and frames.frame_of(target.value):
         frames.write(interp, target, owner, value, value_node)
     elif isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
@@ -188,7 +188,7 @@ def _assign_item(
         _mix(interp, target, owner, value, key)
         return
     elif isinstance(owner, Host) and owner.numpy:
-        read_for_array(interp, target, owner, value, value_node)
+        read_for_array(interp, target, owner.dims, value, value_node)
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
             interp.evaluate(element.slice.value)

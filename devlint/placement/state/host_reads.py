@@ -116,16 +116,17 @@ def read_indices(interp: Interpreter, node: cst.Subscript) -> None:
 
 
 def read_for_array(
-    interp: Interpreter, target: cst.Subscript, array: Host, value: Value, value_node: cst.BaseExpression | None
+    interp: Interpreter, target: cst.Subscript, dims: int, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
     """``array[start:stop] = t`` reads the tensor through ``__array__``; ``array[i] = t`` through ``float(t)``.
 
     So does ``frame["name"] = t``, where the key is a column's.
 
-    An index names a row where the tensor has dimensions, or the array has more of them than are named.
+    An index names a row where the tensor has dimensions, or the array has more of them than are named; ``dims``: how
+    many the array has, 0 where that is not known.
     Source: ``PyArray_Pack`` in numpy/_core/src/multiarray/array_coercion.c.
     """
-    into_row = (isinstance(value, Tensor) and value.dim is Dim.NONZERO) or len(target.slice) < array.dims
+    into_row = (isinstance(value, Tensor) and value.dim is Dim.NONZERO) or len(target.slice) < dims
     if into_row or any(_names_several(element.slice) for element in target.slice):
         node = value_node if value_node is not None else target
         host_read(interp, node, ARRAY_WRITE, value, wants_cpu=True, expression=value_node)
