@@ -103,6 +103,9 @@ class NamedByFunctions:
         if decided or definition.tests_device or place.sink == Sink.DEVICE_TYPE or place.scope.role not in _ROLES:
             return None
         found = [one for one in self._asked.items() if one[0].partition("(")[0] not in self._own]
+        if place.sink == Sink.DEVICE or not place.written_here or _asks_the_machine(definition):
+            # What answers for the machine is what the name at the top was chosen by (fixture `named_beside_the_files`).
+            found = [one for one in found if one[0].endswith(")")]
         if not found or any(node == id(place.node) for node, _ in definition.filled_in):
             return None
         # What the definition itself asks says more than what another one does.
@@ -121,3 +124,7 @@ class NamedByFunctions:
             trace=(DraftStep(asked.node, asked.scope, "asked here"),),
             repair=Repair(Applicability.SUGGESTION, f"as the rest does: `{spelled}`", changes),
         )
+
+
+def _asks_the_machine(definition: Definition) -> bool:
+    return definition.begun is None or "is_available" in code_of(definition.begun.node)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import Constant, DeviceName
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Truth
 from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Argument, Value
-    from devlint.placement.domain.events import Begun, Called, Compared
+    from devlint.placement.domain.events import Begun, Called, Compared, Stored
     from devlint.placement.domain.scope import Scope
 
 _KEPT = re.compile(r"self\.\w*device\b")
@@ -46,7 +46,17 @@ class ToldTheCpu:
     _on_cpu_by_default: dict[str, frozenset[str]] = field(default_factory=dict)
     """By class: what its constructor takes that is the CPU for whoever gives none."""
 
+    _answers: dict[str, set[str]] = field(default_factory=dict)
+    """By class: attributes that keep an answer about devices, `self.on_gpu`, which methods ask in its stead."""
+    _bodies: dict[Scope, cst.CSTNode] = field(default_factory=dict)
+
+    def stored(self, event: Stored) -> None:
+        kept = isinstance(event.value, Truth) and event.value.about_device
+        if kept and event.scope.class_name is not None and event.target.startswith("self."):
+            self._answers.setdefault(event.scope.class_name, set()).add(event.target)
+
     def begun(self, event: Begun) -> None:
+        self._bodies[event.scope] = event.node
         init = event.owner.method("__init__") if event.owner is not None else None
         name = event.scope.class_name
         if event.scope.setting is Setting.CONSTRUCTION and leaves_without(event.node):
@@ -88,7 +98,7 @@ class ToldTheCpu:
             if scope in found or contract or scope.role not in (Role.LIBRARY, Role.SCRIPT):
                 continue
             # A helper's callers, in the class, may have asked (fixture `told_the_cpu`).
-            if is_private(scope.qualname) or name in self._under_tests:
+            if is_private(scope.qualname) or name in self._under_tests or self._asks_an_answer(scope):
                 continue
             spelled = code_of(told.node)
             places = self._asked.get((scope.class_name or "", spelled), ())
@@ -111,6 +121,10 @@ class ToldTheCpu:
                 trace=(*way, DraftStep(event.node, scope, "raises here where it is the CPU")),
                 repair=Repair(Applicability.SUGGESTION, f'ask for `{spelled}.type == "cuda"` before'),
             )
+
+    def _asks_an_answer(self, scope: Scope) -> bool:
+        answers, body = self._answers.get(scope.class_name or "", ()), self._bodies.get(scope)
+        return bool(answers) and body is not None and any(answer in code_of(body) for answer in answers)
 
     def _is_default(self, scope: Scope, told: Value) -> bool:
         """Whether the object keeps it as its constructor took it, where it is the CPU by default."""

@@ -111,7 +111,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import ArmsAlike, Begun, Called, Compared, LeftToAnother, Moved
+    from devlint.placement.domain.events import ArmsAlike, Begun, Called, Compared, LeftToAnother, Moved, Stored
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition
@@ -176,6 +176,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         if kind is not None and event.scope.setting is not Setting.MODULE_LEVEL and not event.on_cpu:
             self._calls.append((event, kind))
         return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._told_the_cpu.stored(event)
+        return super().stored(event)
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         self._told_the_cpu.compared(event)
