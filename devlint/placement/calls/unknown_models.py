@@ -27,7 +27,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
-from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
+from devlint.placement.domain.lattice import CPU, is_accelerator, is_given, is_of_module
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.operations.siblings import place_of_batches
 from devlint.placement.syntax.nodes import dotted
@@ -111,8 +111,12 @@ def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> No
 def meet_inputs_of_method(
     interp: Interpreter, node: cst.Call, model: Opaque | Module, method: str, site: CallSite
 ) -> None:
-    """``model.generate(ids.to(model.device), attention_mask=mask)`` of a model that nobody moved in sight."""
-    if brings_nothing_over(method) and not was_moved(model.provenance) and not is_accelerator(model.device):
+    """``model.generate(ids.to(model.device), attention_mask=mask)`` of a model that nobody moved in sight.
+
+    A part of a Module is held against each of its inputs itself.
+    """
+    put = was_moved(model.provenance) or is_accelerator(model.device) or is_of_module(model.device)
+    if brings_nothing_over(method) and not put:
         meet_moved_inputs(interp, node, site)
 
 
