@@ -16,6 +16,7 @@ from devlint.placement.calls.attributes import attribute_of, of_class
 from devlint.placement.calls.conventional_results import computes, of_accessor, of_callable, of_image
 from devlint.placement.calls.encodings import takes_an_encoding
 from devlint.placement.calls.higher_order import call_partial
+from devlint.placement.calls.methods_of_containers import of_container
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import (
     PARAMETERS,
@@ -371,7 +372,7 @@ def _call_method(
         case Module():
             return methods.of_module(interp, node, receiver, function, site)
         case Container():
-            return methods.of_container(interp, receiver, function, site)
+            return of_container(interp, receiver, function, site)
         case Instance():
             return methods.of_instance(interp, node, receiver, name, site)
         case Host():

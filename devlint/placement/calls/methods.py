@@ -1,4 +1,4 @@
-"""Methods of tensors (by the tables), modules, containers, streams, ``self`` and unknown values."""
+"""Methods of tensors (by the tables), modules, streams, ``self`` and unknown values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.attributes import attribute_of, names_a_part
-from devlint.placement.calls.bindings import item_of, with_item
+from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.conventional_results import (
     computes,
     computes_where_it_is,
@@ -18,6 +18,7 @@ from devlint.placement.calls.conventional_results import (
     of_inherited_forward,
 )
 from devlint.placement.calls.encodings import takes_an_encoding
+from devlint.placement.calls.methods_of_containers import item_or_default
 from devlint.placement.calls.methods_of_modules import meet_method
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
@@ -30,11 +31,9 @@ from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT, OBSERVED, OF_ANOTHER_CLASS
 from devlint.placement.declarations.evidence_names import OBSERVING, names_a_tokenizer, names_an_environment
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_nothing
-from devlint.placement.declarations.self_attributes import FILLING
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
-    Argument,
     Constant,
     Container,
     DeviceName,
@@ -60,7 +59,6 @@ from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
     Device,
-    Guard,
     SameAs,
     is_accelerator,
     is_given,
@@ -69,7 +67,6 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import built_strings, factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind, device_of_value
@@ -78,7 +75,6 @@ from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import METHOD, SCIPY_ONLY, host_read, read_indices
-from devlint.placement.state.put_by_methods import note_filled
 from devlint.placement.state.ranks import note_index
 from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -189,7 +185,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         if name == "get" and ITEMS in receiver.fields:
             item = as_tensor(receiver)
-            return _item_or_default(interp, node, item, site)
+            return item_or_default(interp, node, item, site)
         default = site.positional[1].value if name == "get" and len(site.positional) > 1 else NOTHING
         if isinstance(default, Tensor) and default.device == receiver.device:
             # What stands in for the item is a tensor of its place.
@@ -358,90 +354,6 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         # A method sets it, ``self.target = build(options)``, or a property gives it: a callable, as an argument may be.
         return of_callable(interp, node, site)
     return called
-
-
-def of_container(interp: Interpreter, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
-    name = function.attr.value
-    path = path_of(function.value)
-    given = site.positional[-1].value if site.positional else NOTHING
-    if name in FILLING:
-        item = item_of(interp, given, None) if name == "extend" else given
-        note_filled(interp, function.value, item, site.node)
-        if path is None:
-            _fill_an_item(interp, function.value, item)
-            return NOTHING
-        rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
-        interp.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
-        return NOTHING
-    if name == "setdefault" and isinstance(given, Container) and not given.values and not receiver.items:
-        return receiver.rest if isinstance(receiver.rest, Container) else given
-    if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
-        if name == "update":
-            interp.state.forget_parts(path)
-            interp.state.values[path] = _updated(receiver, site)
-        return NOTHING
-    if name == "items":
-        return Container((), None, Container((Host(), item_of(interp, receiver, None)), None, None, "tuple"))
-    if name == "values":
-        return Container(receiver.items, None, receiver.rest)
-    if name in ("get", "pop"):
-        key = site.positional[0].value if site.positional else NOTHING
-        item = item_of(interp, receiver, key.value if isinstance(key, Constant) else None)
-        written_out = isinstance(key, Constant) and receiver.keys is not None and key.value in receiver.keys
-        return item if written_out else _item_or_default(interp, function, item, site)
-    if name == "copy":
-        return receiver
-    return Host() if name in ("keys", "index", "count") else NOTHING
-
-
-def _fill_an_item(interp: Interpreter, container: cst.BaseExpression, item: Value) -> None:
-    """``rows[-1].append(item)``: each item of ``rows`` is a list, in which this one may be.
-
-    So it is of ``kept.setdefault(key, []).append(item)``.
-    """
-    path: str | None = None
-    match container:
-        case cst.Call(func=cst.Attribute(value=whole, attr=cst.Name(value="setdefault")), args=[_, _]):
-            path = path_of(whole)
-        case cst.Subscript(value=whole):
-            path = path_of(whole)
-        case _:
-            pass
-    kept = interp.state.values.get(path) if path is not None else None
-    if path is None or not isinstance(kept, Container) or kept.items:
-        return
-    is_filled = isinstance(kept.rest, Container) and not kept.rest.items
-    before = kept.rest.rest if isinstance(kept.rest, Container) else None
-    if kept.rest is None or is_filled:
-        rest = item if before is None else join_values(None, before, item)
-        interp.state.values[path] = replace(kept, rest=Container((), None, rest, "list"))
-
-
-def _updated(receiver: Container, site: CallSite) -> Container:
-    """``scores.update({"loss": loss})``, ``scores.update(loss=loss)``: the keys that are written, beside the others."""
-    written: list[tuple[object, Value]] = []
-    for argument in site.arguments:
-        match argument:
-            case Argument(keyword=str() as key):
-                written.append((key, argument.value))
-            case Argument(star="", value=Container(keys=tuple() as keys, rest=None, items=items)):
-                written.extend(zip(keys, items, strict=True))
-            case _:
-                written.append((None, NOTHING))
-    if any(not isinstance(key, str) for key, _ in written):
-        return replace(receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None)
-    for written_key, value in written:
-        receiver = with_item(receiver, written_key, value)
-    return receiver
-
-
-def _item_or_default(interp: Interpreter, node: cst.CSTNode, item: Value, site: CallSite) -> Value:
-    """``kept.get(key, default)``: the item, or a tensor that is made where there is none."""
-    if len(site.positional) < 2 or not isinstance(site.positional[1].value, Tensor):
-        return item
-    key, default = site.positional[:2]
-    name = f"{interp.scope.qualname}:missing@{id(node)}"
-    return join_values(Guard(name, f"{code_of(key.node)} is missing"), default.value, item)
 
 
 def of_instance(interp: Interpreter, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
