@@ -142,9 +142,10 @@ class ChosenAnew:
         told = next(self._said_beside(scope), None)
         if told is None:
             return None
-        changes: tuple[Change, ...] = (Replace(place.at, told.device),)
-        if place.move is not None:
-            changes = named_instead(place.move, told.device)
+        alike = {
+            id(one.at): one for one in self._places if one.scope == scope and id(one.node) not in self._brought_over
+        }
+        changes = tuple(change for one in alike.values() for change in _told_instead(one, told.device))
         return Draft(
             node=place.at,
             scope=scope,
@@ -166,6 +167,10 @@ class ChosenAnew:
         for told in self._of_classes.get(scope.class_name or "", ()):
             if scope.setting is not Setting.CONSTRUCTION and told.device not in bound:
                 yield told
+
+
+def _told_instead(place: _Place, device: str) -> tuple[Change, ...]:
+    return (Replace(place.at, device),) if place.move is None else named_instead(place.move, device)
 
 
 def _may_be_anothers(condition: str) -> bool:
