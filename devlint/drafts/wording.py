@@ -12,6 +12,7 @@ from devlint.placement.declarations.evidence_conventions import (
     CALLABLE_RESULT,
     CONVENTIONS,
     MADE_OF_AN_IMAGE,
+    MODULE_RESULT,
     OF_ANOTHER_CLASS,
 )
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
@@ -215,6 +216,16 @@ def is_of_an_image(value: Value) -> bool:
 def is_guessed_beside(value: Value) -> bool:
     """Whether a value is taken to be where it is by a convention about what is of unknown type."""
     return is_of_an_image(value) or came_of_a_callable(value) or is_of_another_class(value)
+
+
+def is_given_by_a_method(value: Value) -> bool:
+    """Whether a method of a module computed the value, of whose body nothing is known: it may bring it to the CPU.
+
+    ``scores = model.predict(ids)``.
+    """
+    came = provenance_of(value)
+    computed = came.find(StepKind.COMPUTED) if came is not None else None
+    return computed is not None and computed.note == CONVENTIONS[MODULE_RESULT] and "." in computed.name
 
 
 def is_certain(value: Value) -> bool:

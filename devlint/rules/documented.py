@@ -1,4 +1,7 @@
-"""Definitions that say themselves that they work on the host: what is assumed of their callers there is a guess."""
+"""Definitions that say themselves that they work on the host, in their docstring or by their name.
+
+What is assumed of their callers there is a guess.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from devlint.placement.domain.events import Begun, Event, Stored
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import works_on_cpu_by_name
 
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
@@ -39,7 +43,7 @@ def says_on_the_host(text: str) -> bool:
 
 
 class Documented:
-    """The definitions of one file, and of those it is read with, that say in their docstring to be about the host.
+    """The definitions of one file, and of those it is read with, that say to be about the host.
 
     So do the methods of an object whose constructor keeps on the CPU what it was given, unless it moves as modules do.
     """
@@ -60,7 +64,8 @@ class Documented:
             yield event
 
     def _begun(self, event: Begun) -> None:
-        if says_on_the_host(docstring_of(event.node)):
+        name = event.scope.qualname.rpartition(".")[2]
+        if says_on_the_host(docstring_of(event.node)) or works_on_cpu_by_name(name):
             self._definitions.add(_key(event.scope))
         owner = event.owner
         built = event.scope.setting is Setting.CONSTRUCTION and owner is not None and owner.kind is ClassKind.PLAIN

@@ -87,7 +87,8 @@ def _device_of_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Devi
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
     device = resolve_device(interp, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
-        return replace(first.value, device=device)
+        # `torch.device(x.device.type, x.device.index)` is the device itself again.
+        return replace(first.value, device=device, is_type=first.value.is_type and index is None)
     if isinstance(first.value, Constant):
         return DeviceName(device, first.value.node or first.node, str(first.value.value))
     return DeviceName(device, first.node, code_of(first.node))

@@ -17,6 +17,7 @@ from devlint.placement.calls.summaries import arguments_of, substitute
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
     Argument,
     DeviceName,
@@ -64,7 +65,9 @@ def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribu
     me, method = Self(info), info.method(name)
     if method is not None:
         return _in_sight(info, property_value(interp, me, method, dict(owner.given))) if method.is_property else NOTHING
-    return _in_sight(info, substitute(of_self(interp, me, name), dict(owner.given), interp, None))
+    held = substitute(of_self(interp, me, name), dict(owner.given), interp, None)
+    # `self.device = None` of a constructor: it is told one before anybody asks for it.
+    return NOTHING if held == NONE and name.endswith("device") else _in_sight(info, held)
 
 
 def _in_sight(info: ClassInfo, value: Value) -> Value:

@@ -12,7 +12,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved
 from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.operations.transfers import mark_discarded
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -24,7 +24,7 @@ def note_thrown_away(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
     if interp.take_fate(node) != Fate.DISCARDED or site.unpacks:
         return
     name = given_back_moved(info)
-    if name is None:
+    if name is None or _checks(info):
         return
     names = [parameter.name.value for parameter in parameters_of(info.header)[bound:]]
     given = site.argument(name, names.index(name))
@@ -41,6 +41,11 @@ def note_thrown_away(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
     )  # fmt: skip
     if receiver is given.value:
         mark_discarded(interp, node, receiver, given.node, UNKNOWN)
+
+
+def _checks(info: FunctionInfo) -> bool:
+    """Whether a function also looks at what it is given, and raises: who calls it as a statement wants that."""
+    return any(isinstance(node, (cst.Raise, cst.Assert)) for node in descend(info.node.body))
 
 
 def _tensor_in(value: Value) -> Tensor | Opaque | None:

@@ -41,6 +41,7 @@ from devlint.placement.domain.lattice import (
     batch_of,
     guards_of,
     is_accelerator,
+    is_device_by_name,
     is_device_choice,
     leaves,
 )
@@ -266,7 +267,7 @@ def _judge(
         devices = [_device_where(device_of_value(b.value), guards, outcome) for b in operands]
         found = _meet(interp, operation, operands, devices)
         no_case = is_no_case((*interp.arms, *interp.state.left), guards, outcome)
-        if found is not None and (no_case or _decided_on_purpose(operands, devices)):
+        if found is not None and (no_case or _decided_on_purpose(operands, devices) or _left_out(operands, devices)):
             found = None
         clashes.append(found)
         used = used or (found if _on_accelerators(guards, outcome) else None)
@@ -356,6 +357,26 @@ def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) ->
     # ``try_gpu(i)`` falls back if that accelerator does not exist; a device with that index is used only if it does.
     # And where the other arm is on a device that is not known, so is what the condition asks about.
     return any(leaf == UNKNOWN or _is_some_index(leaf) for device in chosen for leaf in leaves(device))
+
+
+def _left_out(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
+    """Whether one is on the CPU where no device was handed over, and another where that device is: on the CPU as well.
+
+    ``torch.randn(n).to(device or "cpu")`` of a helper beside ``torch.ones(n, device=device)`` of its caller.
+    """
+    return any(
+        device == CPU and any(place != CPU and _stands_in_for(device_of_value(b.value), place) for place in devices)
+        for b, device in zip(operands, devices, strict=True)
+    )
+
+
+def _stands_in_for(device: Device, named: Device) -> bool:
+    """Whether the CPU, in some choice on the way, stands in for a device by its name that is None."""
+    if not isinstance(device, Choice):
+        return False
+    arms = (device.then, device.otherwise)
+    here = device.guard.kind is GuardKind.IS_NONE and CPU in arms and is_device_by_name(named)
+    return (here and any(named in leaves(arm) for arm in arms)) or any(_stands_in_for(arm, named) for arm in arms)
 
 
 def _is_some_index(device: Device) -> bool:

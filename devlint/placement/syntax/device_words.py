@@ -53,6 +53,20 @@ def is_named_for_host(name: str) -> bool:
     return _NAMED_FOR_HOST.search(name) is not None
 
 
+_WORKS_ON_CPU = re.compile(r"(?:^|_)cpu_[a-z]|(?:^|_)(?:mkldnn|onednn)(?:_|$)")
+
+
+@lru_cache(4096)
+def works_on_cpu_by_name(name: str) -> bool:
+    """Whether a function says that it works on the CPU: ``_create_cpu_state``, ``mkldnn_lstm``, for kernels of the CPU.
+
+    One that asks whether something is there, or speaks of accelerators as well, does not.
+    """
+    return _WORKS_ON_CPU.search(name) is not None and not (
+        name.lstrip("_").startswith("is_") or is_named_for_accelerator(name)
+    )
+
+
 _INDICES = frozenset({"device", "device_id", "gpu", "gpu_id", "cuda", "cuda_id", "device_index", "gpu_index"})
 _COUNTS = frozenset({"n_gpu", "n_gpus", "num_gpu", "num_gpus", "gpus", "ngpu", "ngpus", "gpu_count"})
 

@@ -103,13 +103,13 @@ inputs are on the accelerator.
 
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an argument
 of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low where the
-package brings what it keeps to `torch.get_default_device()`, where the docstring of the function says that it works on
-the CPU, where the constructor of the object keeps what it was given on the CPU, where the function stands inside
-another one that does not return it, where the creation is at module level, and where the file hands a helper of its own
-CPU tensors only. It is low as well in tests, which run what they define where they leave it, unless the test names the
-accelerator itself, where a notebook hands what it made to a module that it does not move, and where a method that names
-no device makes samples to export its own model with. Which methods are called
-in place of `forward` is known by their names only.
+package brings what it keeps to `torch.get_default_device()`, where the docstring of the function, or its name, says
+that it works on the CPU, where the constructor of the object keeps what it was given on the CPU, where the function
+stands inside another one that does not return it, where the creation is at module level, and where the file hands a
+helper of its own CPU tensors only. It is low as well in tests, which run what they define where they leave it, unless
+the test names the accelerator itself, where a notebook hands what it made to a module that it does not move, and where
+a method that names no device makes samples to export its own model with. Which methods are called in place of `forward`
+is known by their names only.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ from devlint.drafts.wording import (
     device_expression_of,
     device_of,
     failure,
+    is_given_by_a_method,
     is_guessed_beside,
     is_of_another_class,
     operand_and_placement,
@@ -403,7 +404,9 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         if isinstance(leaf, SameAs):
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
-            guessed = step.note or event.assumed or is_guessed_beside(theirs.value)
+            guessed = (
+                step.note or event.assumed or is_guessed_beside(theirs.value) or is_given_by_a_method(theirs.value)
+            )
             return Confidence.MEDIUM if guessed else Confidence.HIGH
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.

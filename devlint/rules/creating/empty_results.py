@@ -26,8 +26,12 @@ def fails_by_shape(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -
         return sizes[:1] == ["0"]
     if set(event.operation.basis.split(", ")) <= _CONTRACTIONS:
         return set(sizes) == {"0"}
-    broadcasts = event.operation.shape is Shape.BROADCAST and isinstance(other, Tensor) and other.dim is Dim.NONZERO
-    return broadcasts and sizes[-1:] == ["0"]
+    # `torch.empty(0)` is a mark for what is not there yet: nobody computes with one, whatever it meets.
+    if is_made_of_nothing(step) and event.operation.in_place:
+        return True
+    broadcasts = event.operation.shape is Shape.BROADCAST
+    has_items = is_made_of_nothing(step) or (isinstance(other, Tensor) and other.dim is Dim.NONZERO)
+    return broadcasts and has_items and sizes[-1:] == ["0"]
 
 
 _WRITTEN = (Rule.INDEX_WRITE, Rule.INDEX_PUT)

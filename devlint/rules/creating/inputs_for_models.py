@@ -13,6 +13,7 @@ from devlint.drafts.trace import draft_step, provenance_of, result_brought_back,
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.encoded import is_encoded
 from devlint.repairs.device_expressions import Definitions
@@ -58,7 +59,10 @@ class InputsForModels:
         if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):
             return
         name = code_of(event.module.node)
-        doubtful = scope.role is not Role.LIBRARY or is_shape_probe(self.definitions.node_of(step.scope), step.node)
+        # A helper may make it: `model(sample_input(sizes)).shape`.
+        ways = (one for one in provenance_of(first.value) or () if one is step or one.kind is StepKind.RETURNED)
+        probes = any(is_shape_probe(self.definitions.node_of(way.scope), way.node) for way in ways)
+        doubtful = scope.role is not Role.LIBRARY or probes
         came_in = provenance_of(event.module.value)
         steps = (*steps_of(first), *((came_in.first,) if came_in is not None else ()))
         draft = Draft(

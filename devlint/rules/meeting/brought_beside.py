@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import DraftStep
 from devlint.drafts.trace import provenance_of
+from devlint.drafts.wording import code_of
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend
 from devlint.rules.meeting.brought_for_numpy import root_of
 from devlint.source.role import Role
 
@@ -65,4 +67,23 @@ def _rests_on(provenance: Provenance | None, before: Provenance) -> bool:
         if provenance is before:
             return True
         provenance = provenance.previous
+    return False
+
+
+def is_brought_beside(event: HostRead, other: Moved, body: cst.CSTNode) -> bool:
+    """`torch.index_select(x, 0, order.cpu())`: who brings something to `x` on the CPU says that `x` is there."""
+    import libcst as cst
+
+    if event.expression is None:
+        return False
+    read = code_of(event.expression)
+    for node in descend(body):
+        if isinstance(node, cst.BinaryOperation):
+            sides = [node.left, node.right]
+        elif isinstance(node, cst.Call) and code_of(node.func).startswith(("torch.", "F.")):
+            sides = [one.value for one in node.args]
+        else:
+            continue
+        if any(side is other.node for side in sides) and any(code_of(side) == read for side in sides):
+            return True
     return False

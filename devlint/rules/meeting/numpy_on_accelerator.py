@@ -60,6 +60,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - A method reads what its own object has computed, and moves that object, `self.to(device)`, further down: low.
 - The docstring of the function says that it works on the CPU, or the constructor of the object keeps what it was given
   on the CPU, and nothing shows that the tensor is elsewhere: low.
+- The function brings another tensor to the CPU for an operation of torch on both, as in
+  `torch.index_select(x, 0, order.cpu())`: low.
 - `np.mean` and other reductions call the method of what is no array, and a tensor's refuses what they pass, wherever it
   is (fixture `reduced_by_numpy`).
 - A test for an accelerator decides whether the line runs: whoever asks knows on which side there is something to bring.
@@ -108,7 +110,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX, METHOD
-from devlint.rules.meeting.brought_beside import BroughtBeside
+from devlint.rules.meeting.brought_beside import BroughtBeside, is_brought_beside
 from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
 from devlint.rules.meeting.device_asked import DeviceAsked
 from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test, takes_any_tensor
@@ -183,11 +185,14 @@ class NumpyOnAccelerator(Rule):
         """By definition: the first transfer to a place that is not the CPU."""
         self._told: dict[str, Stored] = {}
         """By class: the device that its objects are told, and keep."""
+        self._bodies: dict[str, cst.CSTNode] = {}
+        """By definition."""
         self._goes_later: set[int] = set()
         """Reads, by identity, in a method that moves its own object further down, and has brought nothing over yet."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._expected_elsewhere.begun(event)
+        self._bodies[event.scope.qualname] = event.node
         if event.owner is not None and event.scope.qualname.endswith(".numpy") and event.owner.defines("cpu"):
             # `found.cpu().numpy()` is how one reads it (fixture `wrapped_tensors`).
             self._of_wrappers.add(event.scope.qualname)
@@ -314,6 +319,11 @@ class NumpyOnAccelerator(Rule):
         brought = self._moved_to_cpu.get(event.scope.qualname, ())
         return next((one for one in brought if not exclude(one.arms, event.arms)), None)
 
+    def _meets_what_was_brought(self, event: HostRead) -> bool:
+        body = self._bodies.get(event.scope.qualname)
+        brought = self._moved_to_cpu.get(event.scope.qualname, ())
+        return body is not None and any(is_brought_beside(event, one, body) for one in brought)
+
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
         """What is where a caller, or the caller's model, has it."""
         for event in self._unknown:
@@ -334,7 +344,8 @@ class NumpyOnAccelerator(Rule):
             scope = event.scope
             if is_as_a_loader_gave_it(event.value) and event.handed_over is None:
                 continue
-            if event.callers_on_cpu or id(event) in self._goes_later or scope.qualname in self._of_wrappers:
+            stays = event.callers_on_cpu or self._meets_what_was_brought(event)
+            if stays or id(event) in self._goes_later or scope.qualname in self._of_wrappers:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue
             if (call := event.handed_over) is not None and scope.setting is not Setting.HOST:

@@ -74,6 +74,9 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
   or the data set's tensors lie on the device. Where some data set of the package brings its items over, what a loader
   hands out is told at confidence low.
 
+- It meets what is where another argument of the same function is, as the result of a model that is handed in: one
+  caller has put both somewhere. The confidence is low.
+
 ## Fix safety
 
 A suggestion: `labels.to(device)` where it is used, or beside the other move. Other uses may want the CPU tensor.
@@ -116,7 +119,19 @@ from devlint.placement.declarations.evidence_conventions import (
     names_a_batch,
 )
 from devlint.placement.domain.abstract_values import Opaque, Value
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    SameAs,
+    Symbol,
+    describe,
+    is_device_by_name,
+    is_of_parameter,
+    leaves,
+)
 from devlint.placement.domain.provenance import Step, StepKind, rests_on
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import is_part_of_rows
@@ -309,9 +324,18 @@ def _draft(
         scope=event.scope,
         message=f"{describe_operand(mine)} comes {_from(mine, batch)} and is not moved{moved}, "
         f"but {there}; {failure(event, theirs)}",
-        confidence=min(_confidence(event, mine, batch), Confidence.HIGH if sibling is not None else Confidence.MEDIUM),
+        confidence=min(
+            Confidence.LOW if _are_handed_in(theirs) else _confidence(event, mine, batch),
+            Confidence.HIGH if sibling is not None else Confidence.MEDIUM,
+        ),
         trace=trace,
     )
+
+
+def _are_handed_in(theirs: MismatchOperand) -> bool:
+    """Whether what the batch meets is where an argument is, that is no device: its caller hands in the batches too."""
+    places = leaves(device_of(theirs.value) or CPU)
+    return not is_module(theirs) and all(is_of_parameter(one) and not is_device_by_name(one) for one in places)
 
 
 def _from(mine: MismatchOperand, batch: Symbol) -> str:

@@ -66,7 +66,9 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
             found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
     in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
     asked = begun.owner is not None and is_known_module(begun.owner) and not _keeps_parameters_away(begun.owner)
-    if asked and in_use and not _is_moved("self", moved) and not _scatters(begun.owner):
+    method = begun.owner.method(begun.scope.qualname.rpartition(".")[2]) if begun.owner is not None else None
+    of_object = method is None or not (method.is_classmethod or method.is_static)
+    if asked and of_object and in_use and not _is_moved("self", moved) and not _scatters(begun.owner):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 

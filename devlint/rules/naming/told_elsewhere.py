@@ -200,7 +200,7 @@ def _mentioned(node: cst.CSTNode) -> Iterator[str]:
     import libcst as cst
 
     for child in descend(node):
-        if isinstance(child, (cst.Name, cst.Attribute)):
+        if isinstance(child, (cst.Name, cst.Attribute, cst.Subscript)):
             yield code_of(child)
 
 

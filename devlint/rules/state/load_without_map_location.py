@@ -47,6 +47,7 @@ def restore(net: torch.nn.Module, path: str) -> None:
   counts where it goes into `load_state_dict`, and so does a part under a key that says so, `loaded["state_dict"]`.
 - What holds no tensors is named so: schedulers, random generators, vocabularies, tokenizers, what stops a training.
   There the confidence is low.
+- The load is tried, and where it raises a RuntimeError the handler loads with `map_location`.
 - A function that hands its parameter on has no default to be blamed for: each call decides, and is reported where it
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
@@ -108,6 +109,7 @@ from devlint.rules.state.origins_of_files import (
 )
 from devlint.rules.state.rewritten_states import is_a_state
 from devlint.rules.state.saved_files import WRITERS, SavedFiles
+from devlint.rules.state.tried_loads import is_tried_first
 from devlint.rules.waking import any_of
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
@@ -269,6 +271,8 @@ class LoadWithoutMapLocation(Rule):
                 yield replace(draft, confidence=Confidence.LOW)
                 continue
             whole = self._definitions.node_of(event.scope)
+            if whole is not None and is_tried_first(whole, event.node):
+                continue
             told = whole is not None and source is not None and self._is_explained(whole, source)
             plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
             plain = plain or (source is not None and self._is_at_hand(event, source.node))
