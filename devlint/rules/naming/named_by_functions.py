@@ -17,7 +17,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.events import Moved, Sink
-from devlint.placement.syntax.nodes import dotted
+from devlint.placement.syntax.nodes import descend, dotted
 from devlint.rules.current_device import is_current, named_instead
 from devlint.source.role import Role
 
@@ -103,7 +103,7 @@ class NamedByFunctions:
         if decided or definition.tests_device or place.sink == Sink.DEVICE_TYPE or place.scope.role not in _ROLES:
             return None
         found = [one for one in self._asked.items() if one[0].partition("(")[0] not in self._own]
-        if place.sink == Sink.DEVICE or not place.written_here or _asks_the_machine(definition):
+        if found and (place.sink == Sink.DEVICE or not place.written_here or _asks_the_machine(definition)):
             # What answers for the machine is what the name at the top was chosen by (fixture `named_beside_the_files`).
             found = [one for one in found if one[0].endswith(")")]
         if not found or any(node == id(place.node) for node, _ in definition.filled_in):
@@ -127,4 +127,9 @@ class NamedByFunctions:
 
 
 def _asks_the_machine(definition: Definition) -> bool:
-    return definition.begun is None or "is_available" in code_of(definition.begun.node)
+    import libcst as cst
+
+    if definition.begun is None:
+        return True
+    named = (node.attr for node in descend(definition.begun.node) if isinstance(node, cst.Attribute))
+    return any(name.value == "is_available" for name in named)
