@@ -63,7 +63,8 @@ def repository_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
 
 
 def _holds(directory: Path, markers: tuple[str, ...], tree: Tree) -> bool:
-    paths = [os.path.join(directory, marker) for marker in markers]
+    base = str(directory)
+    paths = (os.path.join(base, marker) for marker in markers)
     return any(tree.is_file(path) or tree.is_dir(path) for path in paths)
 
 
@@ -128,6 +129,7 @@ def module_name(file: Path, roots: tuple[Path, ...]) -> str | None:
 
 @lru_cache(_REMEMBERED)
 def _package_parent(directory: Path, tree: Tree) -> Path:
-    while tree.is_file(os.path.join(directory, "__init__.py")) and directory.parent != directory:
-        directory = directory.parent
-    return directory
+    parent = directory.parent
+    if parent == directory or not tree.is_file(os.path.join(directory, "__init__.py")):
+        return directory
+    return _package_parent(parent, tree)

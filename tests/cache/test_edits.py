@@ -261,3 +261,18 @@ def test_entries_of_another_checkout_are_held_to_the_same_questions(deep: Projec
     deep.replace("pkg/helper.py", "torch.zeros(n) if flag() else extra", "torch.zeros(n, device='cuda')")
     deep.agrees(cache_dir=shared)
     assert "pkg/quiet.py" in deep.analysed
+
+
+def test_who_reads_a_literal_depends_on_what_binds_its_name_alone(deep: Project) -> None:
+    sizes = "import torch\n\nSIZE = 3\ntorch.set_default_dtype(torch.half)\n"
+    deep.write("pkg/sizes.py", sizes)
+    deep.write(
+        "pkg/quiet.py", "import torch\nfrom pkg.sizes import SIZE\n\n\ndef f(x):\n    return x.new_zeros(SIZE)\n"
+    )
+    assert "pkg/quiet.py" not in {finding.place.path for finding in deep.agrees()}
+    deep.write("pkg/sizes.py", sizes.replace("half", "double"))
+    deep.agrees()
+    assert "pkg/quiet.py" not in deep.analysed
+    deep.write("pkg/sizes.py", f"{sizes}if torch:\n    SIZE = torch.zeros(3)\n")
+    deep.agrees()
+    assert "pkg/quiet.py" in deep.analysed

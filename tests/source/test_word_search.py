@@ -56,6 +56,13 @@ def test_what_a_change_may_end_otherwise_is_searched_again(package: Path) -> Non
     assert ends() == ("", str(user))
 
 
+def test_a_search_begins_beside_the_file(package: Path) -> None:
+    beside = package / "inner" / "zz.py"
+    beside.write_text("shared = 1\n")
+    assert mention_elsewhere(package, package / "inner" / "ops.py", "shared", WorkingTree()) == str(beside)
+    assert mention_elsewhere(package, beside, "kept", WorkingTree()) == str(package / "inner" / "ops.py")
+
+
 @pytest.mark.parametrize(
     ("mention", "changed", "has", "alike"),
     [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import descend, path_of
+from devlint.placement.syntax.nodes import FunctionNode, descend, path_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -35,6 +35,10 @@ def _stored(interp: Interpreter, kept: str) -> Iterator[str]:
     holder = interp.info.owner if interp.info is not None else None
     methods = (m for one in holder.order for m in one.methods.values()) if holder is not None else ()
     for method in methods:
-        for child in descend(method.node.body) if kept in method.own.mentioned else ():
-            if isinstance(child, cst.AssignTarget) and (path := path_of(child.target)) is not None:
-                yield path
+        if kept in method.own.mentioned:
+            yield from method.find(_assigned)
+
+
+def _assigned(node: FunctionNode) -> tuple[str, ...]:
+    targets = (path_of(child.target) for child in descend(node.body) if isinstance(child, cst.AssignTarget))
+    return tuple(path for path in targets if path is not None)

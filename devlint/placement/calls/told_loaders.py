@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import Self
-from devlint.placement.syntax.nodes import code_of, descend, dotted
+from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted
 
 if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -26,9 +26,9 @@ def source_of(interp: Interpreter, node: cst.BaseExpression) -> str:
     if not isinstance(name, cst.Name) or interp.info is None:
         return text
     if draws_from_a_loader(text):
-        made = _bound_to(interp.info.node, name.value)
+        made = interp.info.find(_calls_bound).get(name.value, ())
         return next((code_of(call) for call in made if _is_told_a_device(call)), text)
-    return _made_in_sight(interp.info.node, name.value, frozenset()) or text
+    return _made_in_sight(interp.info, name.value, frozenset()) or text
 
 
 def _kept_by_object(interp: Interpreter, node: cst.Attribute) -> list[cst.BaseExpression | None]:
@@ -71,22 +71,23 @@ def _gone_through(node: cst.BaseExpression) -> cst.BaseExpression:
 _GOING_THROUGH = frozenset({"enumerate", "tqdm", "trange", "iter", "next", "track", "cycle"})
 
 
-def _bound_to(definition: cst.CSTNode, name: str) -> Iterator[cst.Call]:
-    """The calls whose results a name is bound to in a definition."""
+def _calls_bound(definition: FunctionNode) -> dict[str, list[cst.Call]]:
+    """The calls whose results names are bound to in a definition, by these names."""
+    found: dict[str, list[cst.Call]] = {}
     for statement in descend(definition):
-        if isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Call):
-            targets = (one.target for one in statement.targets)
-            if any(isinstance(target, cst.Name) and target.value == name for target in targets):
-                yield statement.value
+        if type(statement) is cst.Assign and type(statement.value) is cst.Call:
+            for name in {one.target.value for one in statement.targets if type(one.target) is cst.Name}:
+                found.setdefault(name, []).append(statement.value)
+    return found
 
 
-def _made_in_sight(definition: cst.CSTNode, name: str, before: frozenset[str]) -> str:
+def _made_in_sight(definition: FunctionInfo, name: str, before: frozenset[str]) -> str:
     """``dl = DataLoader(rows)``, ``ds = get_data_loader(rows)``, ``going = iter(dl)``: the call that makes the loader.
 
     Of names that are bound once.
     """
-    made = list(_bound_to(definition, name))
-    once = len(made) == 1 and not _is_one_of_several(definition, name)
+    made = definition.find(_calls_bound).get(name, [])
+    once = len(made) == 1 and name not in definition.find(_bound_with_others)
     inner = _gone_through(made[0]) if once else None
     if isinstance(inner, cst.Name):
         return _made_in_sight(definition, inner.value, before | {name}) if inner.value not in before else ""
@@ -94,11 +95,11 @@ def _made_in_sight(definition: cst.CSTNode, name: str, before: frozenset[str]) -
     return code_of(inner) if inner is not None and is_loader and not _is_told_a_device(inner) else ""
 
 
-def _is_one_of_several(definition: cst.CSTNode, name: str) -> bool:
-    """``model, dl = accelerator.prepare(model, dl)``: what it holds then may bring its batches over."""
-    targets = (part.target for part in descend(definition) if isinstance(part, cst.AssignTarget))
+def _bound_with_others(definition: FunctionNode) -> frozenset[str]:
+    """``model, dl = accelerator.prepare(model, dl)``: what these hold then may bring its batches over."""
+    targets = (part.target for part in descend(definition) if type(part) is cst.AssignTarget)
     several = (target for target in targets if isinstance(target, (cst.Tuple, cst.List)))
-    return any(isinstance(one, cst.Name) and one.value == name for target in several for one in descend(target))
+    return frozenset(one.value for target in several for one in descend(target) if type(one) is cst.Name)
 
 
 def _is_told_a_device(node: cst.BaseExpression) -> bool:

@@ -75,15 +75,10 @@ class FunctionInfo:
     """Parses the whole definition; None once that is done."""
     _node: FunctionNode | None = None
     _own: OwnNames | None = None
-    _stored_expressions: Mapping[str, tuple[cst.BaseExpression | None, ...]] | None = None
     _signs: frozenset[str] | None = None
     _gives: bool | None = None
-    _names: frozenset[str] | None = None
-    _reads: Mapping[str, int] | None = None
-    _loop_variables: frozenset[str] | None = None
-    _bound_names: tuple[frozenset[str] | None] | None = None
-    _calls_of_attributes: Mapping[str, tuple[cst.Call, ...]] | None = None
-    _fillings: Mapping[str, tuple[cst.Call | cst.Subscript, ...]] | None = None
+    _found: dict[Callable[[FunctionNode], Any], Any] | None = None
+    """What was looked for in its body, by what looked for it."""
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
 
@@ -102,7 +97,7 @@ class FunctionInfo:
 
     def forget(self) -> None:
         """Drop references that form cycles."""
-        self.owner = self._parse = self._stored_expressions = self._calls_of_attributes = self._fillings = None
+        self.owner = self._parse = self._found = None
         self.closure, self.parted = {}, {}
 
     @property
@@ -127,61 +122,50 @@ class FunctionInfo:
         """Attributes of ``self`` that the body assigns; empty for functions and static methods."""
         return self.own.stored if self.has_receiver else frozenset()
 
+    def find(self, look: Callable[[FunctionNode], Found]) -> Found:
+        """What a function finds in the whole definition, which is read once for it."""
+        node = self.node
+        if self._found is None:
+            self._found = {}
+        if look not in self._found:
+            self._found[look] = look(node)
+        found: Found = self._found[look]
+        return found
+
     @property
     def stored_expressions(self) -> Mapping[str, tuple[cst.BaseExpression | None, ...]]:
         """What the body assigns to each attribute of ``self`` (:func:`self_attributes.stored_expressions`)."""
-        node = self.node
-        if self._stored_expressions is None:
-            self._stored_expressions = stored_expressions(node)
-        return self._stored_expressions
+        return self.find(stored_expressions)
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name that stands in the body, read once: each call of the definition asks for some."""
-        body = self.node.body
-        if self._names is None:
-            self._names = frozenset(names_in(body))
-        return self._names
+        """Every name that stands in the body: each call of the definition asks for some."""
+        return self.find(_names)
 
     @property
     def reads(self) -> Mapping[str, int]:
         """How often the definition reads each name, its nested definitions included."""
-        node = self.node
-        if self._reads is None:
-            self._reads = reads_of_names(node)
-        return self._reads
+        return self.find(reads_of_names)
 
     @property
     def loop_variables(self) -> frozenset[str]:
         """The names in the targets of its ``for`` statements."""
-        node = self.node
-        if self._loop_variables is None:
-            self._loop_variables = loop_variables(node)
-        return self._loop_variables
+        return self.find(loop_variables)
 
     @property
     def bound_names(self) -> frozenset[str] | None:
         """The names that it binds, or may bind (:func:`names_read.bound_names`)."""
-        node = self.node
-        if self._bound_names is None:
-            self._bound_names = (bound_names(node),)
-        return self._bound_names[0]
+        return self.find(bound_names)
 
     @property
     def calls_of_attributes(self) -> Mapping[str, tuple[cst.Call, ...]]:
         """The calls of methods of ``self.name``, by that name (:func:`self_attributes.calls_of_attributes`)."""
-        node = self.node
-        if self._calls_of_attributes is None:
-            self._calls_of_attributes = calls_of_attributes(node)
-        return self._calls_of_attributes
+        return self.find(calls_of_attributes)
 
     @property
     def fillings(self) -> Mapping[str, tuple[cst.Call | cst.Subscript, ...]]:
         """Where it puts items into what ``self`` keeps (:func:`self_attributes.fillings`)."""
-        node = self.node
-        if self._fillings is None:
-            self._fillings = fillings(node)
-        return self._fillings
+        return self.find(fillings)
 
     @property
     def gives_none(self) -> bool:
@@ -203,11 +187,7 @@ class FunctionInfo:
     @property
     def only_raises(self) -> bool:
         """Whether each call raises, by its source: it ends with ``raise``, and no ``return`` comes before."""
-        if not self.gives_none or not isinstance(self.node, cst.FunctionDef):
-            return False
-        last = list(body_of(self.node.body))[-1:]
-        returns = any(type(child) is cst.Return for child in descend(self.node.body, into_definitions=False))
-        return bool(last) and type(last[0]) is cst.Raise and not returns
+        return self.gives_none and self.find(_only_raises)
 
     @property
     def is_generator(self) -> bool:
@@ -263,6 +243,17 @@ class FunctionInfo:
     def keeps_signature(self) -> bool:
         """Whether no decorator may change what a call returns."""
         return all(map(is_transparent, self.decorators))
+
+
+def _only_raises(node: FunctionNode) -> bool:
+    last = list(body_of(node.body))[-1:] if isinstance(node, cst.FunctionDef) else []
+    if not last or type(last[0]) is not cst.Raise:
+        return False
+    return not any(type(child) is cst.Return for child in descend(node.body, into_definitions=False))
+
+
+def _names(node: FunctionNode) -> frozenset[str]:
+    return frozenset(names_in(node.body))
 
 
 def is_transparent(decorator: str) -> bool:

@@ -51,6 +51,8 @@ class FileIndex:
     """Module-level definitions by name; the last of several."""
     bound: frozenset[str] = frozenset()
     """Names that module-level statements bind, except definitions and imports."""
+    literals: dict[str, Literal] = field(default_factory=dict)
+    """Names that are bound once, each by a statement of the module that assigns it a number or a string."""
     once: frozenset[str] = frozenset()
     """Names that occur once: a definition with such a name is used nowhere in its file."""
     class_names: tuple[str, ...] = ()
@@ -93,13 +95,19 @@ def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | 
     outline, for text that :mod:`ast` cannot parse, everything is read from the tree.
     """
     index = _index_of_names(tree) if outline is None else _index_of_outline(outline)
-    index.bound = frozenset(_bound_names(tree))
+    bound = Counter(_bound_names(tree))
+    index.bound = frozenset(bound)
     indexing = _Indexing(index, outline.definitions if outline is not None else [], read)
     indexing.block(tree, "", None, {})
     defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
     index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
     for name in indexing.stood_in_for:
         index.top_level.pop(name, None)
+    index.literals = {
+        name: value
+        for name, value in _assigned_literals(tree)
+        if bound[name] == 1 and name not in index.top_level and name not in index.imports
+    }
     index.class_names = tuple(name for name in (*index.top_level, *index.imports) if name[:1].isupper())
     return index
 
@@ -178,6 +186,17 @@ def _bound_names(tree: cst.Module) -> Iterator[str]:
 
 
 _BINDING = frozenset({cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For})
+
+
+Literal = cst.SimpleString | cst.Integer | cst.Float
+
+
+def _assigned_literals(tree: cst.Module) -> Iterator[tuple[str, Literal]]:
+    for statement in body_of(tree):
+        if type(statement) is cst.Assign and isinstance(statement.value, (cst.SimpleString, cst.Integer, cst.Float)):
+            target = statement.targets[0].target
+            if type(target) is cst.Name:
+                yield target.value, statement.value
 
 
 class _Indexing:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.syntax.literal_devices import is_the_cpu
-from devlint.placement.syntax.nodes import descend, dotted
+from devlint.placement.syntax.nodes import FunctionNode, descend, dotted
 
 
 def keeps_to_the_cpu(info: ClassInfo) -> bool:
@@ -27,8 +27,11 @@ def _keeps(info: ClassInfo) -> bool:
 
 def _insists(constructor: FunctionInfo) -> bool:
     """``assert device == torch.device("cpu"), "only the CPU"``."""
-    asserted = (node.test for node in descend(constructor.node.body) if isinstance(node, cst.Assert))
-    return any(map(_is_the_cpu, asserted))
+    return constructor.find(_asserts_the_cpu)
+
+
+def _asserts_the_cpu(constructor: FunctionNode) -> bool:
+    return any(_is_the_cpu(node.test) for node in descend(constructor.body) if type(node) is cst.Assert)
 
 
 def _is_the_cpu(test: cst.BaseExpression) -> bool:

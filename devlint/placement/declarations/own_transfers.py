@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
-from devlint.placement.syntax.nodes import descend, parameters_of, string_value
+from devlint.placement.syntax.nodes import FunctionNode, descend, parameters_of, string_value
 
 _OVERRIDDEN = ("_apply", "to", "cuda")
 _BY_NAME = frozenset({"getattr", "setattr", "vars", "__dict__", "__setattr__", "__getattribute__", "tree_map"})
@@ -136,21 +136,22 @@ def _is_kept_by_name(info: ClassInfo, name: str) -> bool:
 
 
 def _hands_on_the_text(method: FunctionInfo, name: str) -> bool:
-    said = (child for child in descend(method.node.body) if isinstance(child, cst.SimpleString))
-    texts = {id(child) for child in said if string_value(child.value) == name}
-    return bool(texts) and not texts <= _keys_of_dicts(method)
+    return name in method.find(_texts_beside_keys)
 
 
-def _keys_of_dicts(method: FunctionInfo) -> set[int]:
-    """The expressions that are keys: of a dict that is written out, or of an item that is read or stored."""
+def _texts_beside_keys(method: FunctionNode) -> frozenset[str | bytes]:
+    """The strings in a method but for keys: of a dict that is written out, or of an item that is read or stored."""
     keys: set[int] = set()
-    for node in descend(method.node.body):
+    said: list[cst.SimpleString] = []
+    for node in descend(method.body):
         match node:
+            case cst.SimpleString():
+                said.append(node)
             case cst.DictElement(key=key):
                 keys.add(id(key))
             case cst.Subscript(value=read) if not _reaches_by_name(read):
                 keys.update(id(one.slice.value) for one in node.slice if isinstance(one.slice, cst.Index))
-    return keys
+    return frozenset(string_value(one.value) for one in said if id(one) not in keys)
 
 
 def _reaches_by_name(node: cst.BaseExpression) -> bool:

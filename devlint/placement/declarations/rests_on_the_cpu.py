@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.syntax.literal_devices import is_the_cpu
-from devlint.placement.syntax.nodes import descend, is_name
+from devlint.placement.syntax.nodes import FunctionNode, descend, is_name
 
 
 def rests_on_the_cpu(method: FunctionInfo) -> bool:
@@ -46,7 +46,11 @@ def _at_work(info: ClassInfo) -> frozenset[str]:
 
 def _comes_back(method: FunctionInfo) -> bool:
     """Whether the last transfer of ``self`` is to the CPU, and one before it elsewhere."""
-    places = list(_own_transfers(descend(method.node.body)))
+    return method.find(_goes_and_returns)
+
+
+def _goes_and_returns(node: FunctionNode) -> bool:
+    places = list(_own_transfers(descend(node.body)))
     return len(places) > 1 and places[-1] and not all(places)
 
 

@@ -34,6 +34,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.class_facts import ClassFacts, ObjectStores, stored_by
+from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import ClassCompleted, Event, HostRead, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
@@ -46,7 +47,7 @@ from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.project.unbound_names import is_unbound
 from devlint.placement.state.call_sites import ArgumentLog
-from devlint.placement.syntax.nodes import body_of, parameters_of
+from devlint.placement.syntax.nodes import body_of, literal, parameters_of
 from devlint.source.deadline import checkpoint
 from devlint.source.dependency_parts import MODULE
 from devlint.source.role import Role, names_a_test
@@ -375,8 +376,14 @@ class ModuleAnalysis:
 
     def _bound(self, name: str) -> Value | None:
         """The value of a name after the module-level statements; ``Class.name`` is what a class body binds."""
-        if self._queried and "." not in name and name not in self.index.bound:
-            return None
+        if self._queried and "." not in name:
+            if name not in self.index.bound:
+                return None
+            literal_node = self.index.literals.get(name)
+            value = None if literal_node is None else Constant(literal(literal_node), literal_node)
+            if value is not None and name_of_constant(value) is None:
+                # Nothing else has a say in what it holds: the other statements are left alone.
+                return value
         level = self._module_level()
         return (self._bound_names if level is None else level.names).get(name)
 

@@ -24,7 +24,7 @@ from devlint.placement.domain.lattice import (
     is_set_as_device,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
-from devlint.placement.syntax.nodes import descend, string_value
+from devlint.placement.syntax.nodes import FunctionNode, descend, string_value
 from devlint.records import replace
 from devlint.source.outline import PLACING
 
@@ -156,13 +156,16 @@ def _left_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Module 
 
 def _hands_over(method: FunctionInfo, name: str) -> bool:
     """Whether a method gives the attribute to a call: what is called may move it in place."""
-    return name in method.own.mentioned and any(
-        isinstance(argument.value, cst.Attribute)
-        and argument.value.attr.value == name
-        and isinstance(argument.value.value, cst.Name)
-        for call in descend(method.node.body)
-        if isinstance(call, cst.Call)
-        for argument in call.args
+    return name in method.own.mentioned and name in method.find(_handed_over)
+
+
+def _handed_over(node: FunctionNode) -> frozenset[str]:
+    """The attributes of names that are arguments of calls."""
+    arguments = (argument.value for call in descend(node.body) if type(call) is cst.Call for argument in call.args)
+    return frozenset(
+        argument.attr.value
+        for argument in arguments
+        if type(argument) is cst.Attribute and type(argument.value) is cst.Name
     )
 
 

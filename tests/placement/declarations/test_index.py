@@ -224,3 +224,23 @@ def test_attributes_stored_outside_the_constructor_are_noted() -> None:
             pass
     """
     assert classes(program)["Box"].assigned_outside_init.keys() == {"b", "d", "e"}
+
+
+def test_literals_are_names_that_nothing_else_binds() -> None:
+    found = index(
+        """
+        from elsewhere import imported
+        VERSION = "1.0"
+        COUNT = 3
+        imported = "2.0"
+        twice = 1
+        twice += 1
+        computed = len(VERSION)
+        def function(): ...
+        function = "no function"
+        if COUNT:
+            inside = 1
+        a, b = 1, 2
+        """
+    ).literals
+    assert set(found) == {"VERSION", "COUNT"}
