@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import is_buffer
-from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import NONE
@@ -44,5 +43,5 @@ def _begins_empty(interp: Interpreter, owner: ClassInfo, name: str) -> bool:
 
 
 def _is_set_in_body(info: ClassInfo, name: str) -> bool:
-    value = set_value(info.node, name)
+    value = info.set_in_body.get(name)
     return value is not None and not (isinstance(value, cst.Name) and value.value == "None")

@@ -8,7 +8,6 @@ import libcst as cst
 
 from devlint.placement.calls.stored_methods import stored_method
 from devlint.placement.calls.summaries import Substitution, substitute
-from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
@@ -96,7 +95,7 @@ def _device_of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> De
 
     None where a constructor stores one, or names such a method (fixture `told_by_the_class_body`).
     """
-    holder = next((one for one in info.order if set_value(one.node, name) is not None), None)
+    holder = next((one for one in info.order if name in one.set_in_body), None)
     if holder is None:
         return None
     methods = [method for one in info.order for method in one.methods.values()]
@@ -110,7 +109,7 @@ def _device_of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> De
 def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
     """``self.net_class`` and ``self.table``, which a class body sets to another class, or to what a call gives."""
     for one in info.order:
-        value = set_value(one.node, name)
+        value = one.set_in_body.get(name)
         program = interp.program.holder(one) or interp.program
         if isinstance(value, cst.Name):
             found = program.global_value(value.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 import libcst as cst
 
@@ -26,8 +26,9 @@ def names_blocks(node: cst.ClassDef) -> bool | None:
     return None
 
 
-def set_value(node: cst.ClassDef, name: str) -> cst.BaseExpression | None:
-    """What the body sets an attribute to."""
+def set_values(node: cst.ClassDef) -> Mapping[str, cst.BaseExpression]:
+    """What the body sets its attributes to, at first."""
+    found: dict[str, cst.BaseExpression] = {}
     for statement in body_of(node.body):
         if type(statement) is cst.Assign:
             targets: list[cst.BaseExpression] = [target.target for target in statement.targets]
@@ -35,18 +36,11 @@ def set_value(node: cst.ClassDef, name: str) -> cst.BaseExpression | None:
             targets = [statement.target]
         else:
             continue
-        if statement.value is not None and any(type(one) is cst.Name and one.value == name for one in targets):
-            return statement.value
-    return None
-
-
-def set_names(node: cst.ClassDef) -> Iterator[str]:
-    """The attributes that the body sets to something."""
-    for statement in body_of(node.body):
-        if type(statement) is cst.Assign:
-            yield from (one.target.value for one in statement.targets if type(one.target) is cst.Name)
-        elif type(statement) is cst.AnnAssign and statement.value is not None and type(statement.target) is cst.Name:
-            yield statement.target.value
+        if statement.value is not None:
+            for target in targets:
+                if type(target) is cst.Name:
+                    found.setdefault(target.value, statement.value)
+    return found
 
 
 def annotated_fields(node: cst.ClassDef) -> list[tuple[str, str]]:

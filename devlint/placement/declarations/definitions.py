@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import libcst as cst
 
-from devlint.placement.declarations.class_body import annotated_fields, names_blocks, set_names
+from devlint.placement.declarations.class_body import annotated_fields, names_blocks, set_values
 from devlint.placement.declarations.construction import parts_of_constructor
 from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
@@ -295,6 +295,7 @@ class ClassInfo:
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
     _members: frozenset[str] | None = None
+    _set_in_body: Mapping[str, cst.BaseExpression] | None = None
     _annotated_fields: tuple[tuple[str, str], ...] | None = None
 
     @property
@@ -305,12 +306,19 @@ class ClassInfo:
         return self._annotated_fields
 
     @property
+    def set_in_body(self) -> Mapping[str, cst.BaseExpression]:
+        """What its own body sets its attributes to; generated parsers set hundreds, which every read asks for."""
+        if self._set_in_body is None:
+            self._set_in_body = set_values(self.node)
+        return self._set_in_body
+
+    @property
     def members(self) -> frozenset[str]:
         """What its own body defines, sets, declares, assigns to ``self`` or registers."""
         if self._members is None:
             of_methods = (names for one in self.methods.values() for names in (one.stores, one.own.registered))
             fields = (name for name, _ in self.annotated_fields)
-            self._members = frozenset(self.methods).union(set_names(self.node), fields, *of_methods)
+            self._members = frozenset(self.methods).union(self.set_in_body, fields, *of_methods)
         return self._members
 
     @property
