@@ -164,7 +164,7 @@ def device_expression_of(operand: MismatchOperand) -> str:
     code = code_of(operand.node)
     if is_module(operand):
         # What an object that is no Module holds has a place of its own; the parts of a Module share that of `self`.
-        own = is_device_by_name(device_of(operand.value) or UNKNOWN)
+        own = any(map(is_device_by_name, leaves(device_of(operand.value) or UNKNOWN)))
         return f"next({'self' if code.startswith('self.') and not own else code}.parameters()).device"
     if all(part.isidentifier() for part in code.split(".")):
         return f"{code}.device"

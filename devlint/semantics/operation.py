@@ -163,7 +163,16 @@ class Operation:
 
 
 Default = Literal[
-    "default_device", "default_tensor_type", "input", "self", "data", "cpu", "current_cuda", "checkpoint", "required"
+    "default_device",
+    "default_tensor_type",
+    "input",
+    "self",
+    "data",
+    "alias",
+    "cpu",
+    "current_cuda",
+    "checkpoint",
+    "required",
 ]
 
 

@@ -121,11 +121,24 @@ def main() -> None:
                     if then[key] != now[key]:
                         wrong += 1
                         print(f"edit {number} of {path.relative_to(directory)}: {key} of {task.in_project} differ")
-                        print(f"  then {str(then[key])[:2000]}\n  now  {str(now[key])[:2000]}")
+                        for word, one, other in (("then", then[key], now[key]), ("now", now[key], then[key])):
+                            print(f"  {word} {str(_only_in(one, other))[:2000]}")
                         print("\n".join(_difference(text, after)))
             path.write_bytes(before)
     print(f"{options.edits} edits: {kept_in_all} entries kept, {dropped_in_all} dropped, {wrong} wrongly kept")
     sys.exit(wrong > 0)
+
+
+def _only_in(one: object, other: object) -> object:
+    """What the other does not have: of what an entry read of a file, the parts."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return one
+    parts = {file: set(read) for file, _, read, _ in other}
+    return [
+        (file, sorted(set(read) - parts.get(file, set())), fingerprint)
+        for file, in_project, read, fingerprint in one
+        if (file, in_project, read, fingerprint) not in other
+    ]
 
 
 def _difference(before: str, after: str) -> Iterable[str]:

@@ -145,7 +145,9 @@ def _default(
         case "default_tensor_type":
             return interp.state.default_device, None
         case "cpu":
-            return (interp.state.default_device if factory.name == "torch.Tensor" else CPU), None
+            return CPU, None
+        case "alias":
+            return _given_back(interp, _data(call))
         case "current_cuda":
             return Known("cuda", interp.state.current_index), None
         case "self":
@@ -219,6 +221,15 @@ def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tu
     if isinstance(value, Function):
         return UNKNOWN, None
     return interp.state.factory_device, None
+
+
+def _given_back(interp: Interpreter, value: Value | None) -> tuple[Device, Provenance | None]:
+    """``torch.Tensor(t)`` is the tensor again, wherever it is: `BASE_CTOR` in torch/csrc/utils/tensor_new.cpp."""
+    if isinstance(value, Tensor):
+        return value.device, value.provenance
+    if isinstance(value, Opaque) and value.tensorlike:
+        return UNKNOWN, None
+    return interp.state.default_device, None
 
 
 def _of_rows(interp: Interpreter, rows: Container) -> tuple[Device, Provenance | None]:

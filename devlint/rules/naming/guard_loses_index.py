@@ -237,7 +237,11 @@ class GuardLosesIndex(LosesTheDevice):
             test = self._flags.get((scope.qualname, guard), guard)
             subject = _subject(test, decided.holds)
             if subject is not None and self._is_device_test(scope, test, guard):
-                if move is None and is_asked_for_its_type(self._definitions.get(scope), node):
+                definition = self._definitions.get(scope)
+                if move is None and not _stands_in(definition, node):
+                    # The test is about what another definition named (fixture `named_in_the_constructor`).
+                    return
+                if move is None and is_asked_for_its_type(definition, node):
                     # Nothing goes there: the name answers the same question again (fixture `keeps_the_index`).
                     return
                 if move is not None and move.method == "type" and f"{code_of(move.receiver_node)}.device" == subject:
@@ -258,6 +262,12 @@ class GuardLosesIndex(LosesTheDevice):
     def _is_device_test(self, scope: Scope, test: str, guard: str) -> bool:
         """Whether a tensor or a device is tested, and no setting with such a name (fixture `keeps_the_index`)."""
         return test != guard or any(where == scope.qualname and text in test for where, text in self._tests)
+
+
+def _stands_in(definition: cst.CSTNode | None, node: cst.CSTNode) -> bool:
+    from devlint.placement.syntax.nodes import descend
+
+    return definition is None or any(part is node for part in descend(definition))
 
 
 def _subject(question: str, holds: bool) -> str | None:

@@ -86,7 +86,7 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.syntax.nodes import dotted, parameters_of, positions_of
+from devlint.placement.syntax.nodes import descend, dotted, parameters_of, positions_of
 from devlint.rules.naming.parts_left_behind import (
     PartsLeftBehind,
     gets_a_placed_state,
@@ -106,6 +106,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 3
 """Further parts of a definition that are shown."""
+
+_OF_DATA = ("data", "alias", "cpu")
+"""Where factories make a tensor that are handed its values, by :class:`devlint.semantics.Factory`."""
 
 _EITHER_WAY = 2
 """As many parts have to be given a device that is no parameter of the definition, so that it is no exception."""
@@ -223,7 +226,7 @@ class PartWithoutDevice(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         parts = self._of(event.scope)
-        if event.factory.default not in ("data", "cpu"):
+        if event.factory.default not in _OF_DATA:
             for size in event.call.positional:
                 self._note_read(event.scope, size.node)
         said = _device_said(event.call)
@@ -232,12 +235,15 @@ class PartWithoutDevice(Rule):
             parts.tensors_told = True
         elif event.named is None and not event.in_context and not event.call.unpacks and device_of(event.value) == CPU:
             parts.made[id(event.node)] = event.node
-            if event.factory.default in ("data", "cpu"):
+            if event.factory.default in _OF_DATA:
                 parts.of_data.add(id(event.node))
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._left_behind.stored(event)
+        if event.value_node is not None and _brings_home(event.value_node):
+            # `self.seen = self.seen + x.cpu()` is kept on the host.
+            self._on_host.setdefault(event.scope.class_name, set()).add(event.target)
         provenance = provenance_of(event.value)
         if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
             parts = self._of(event.scope)
@@ -312,6 +318,13 @@ def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
     while isinstance(node, cst.Subscript):
         node = node.value
     return node
+
+
+def _brings_home(node: cst.BaseExpression) -> bool:
+    import libcst as cst
+
+    calls = (part.func for part in descend(node) if isinstance(part, cst.Call))
+    return any(isinstance(function, cst.Attribute) and function.attr.value == "cpu" for function in calls)
 
 
 def _device_said(call: CallSite) -> str:
