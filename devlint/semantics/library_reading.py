@@ -143,7 +143,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
-    **dict.fromkeys(("default", "first", "state", "map", "brings", "floats"), bool),
+    **dict.fromkeys(("default", "first", "state", "map", "brings", "floats", "keeps"), bool),
     **dict.fromkeys(("unless", "follows", "fields", "differ", "only"), list),
     "position": int,
     "operation": dict,
@@ -179,6 +179,7 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         first=told.get("first", False),
         argument=told.get("argument", ""),
         follows=tuple(told.get("follows", ())),
+        keeps=told.get("keeps", False),
         fields=frozenset(told.get("fields", ())),
         differ=tuple(told.get("differ", ())),
         place=told.get("place", "nowhere"),

@@ -21,7 +21,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "plain": frozenset(),
     "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place", "only"}),
     "placer": frozenset({"unless"}),
-    "object": frozenset({"follows", "place"}),
+    "object": frozenset({"follows", "place", "keeps"}),
     "chain": frozenset({"argument", "position"}),
     "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
     "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
@@ -77,6 +77,8 @@ class Effect:
     """The argument that the effect is about; the first if empty; `self` for the receiver of a method."""
     follows: tuple[str, ...] = ()
     """The arguments, in order, that determine an object's device; a created tensor's, where they are tensors."""
+    keeps: bool = False
+    """Of an object: what it is given by keyword are its attributes of these names."""
     place: str = "nowhere"
     """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
     its argument says. Where something is moved, or an object keeps its tensors: `cpu`. Where a Module is without a

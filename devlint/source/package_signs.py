@@ -74,7 +74,8 @@ _PATTERNS = {
         rb"\b(?:set_start_method|get_context)\(\s*(?:method\s*=\s*)?['\"](?:spawn|forkserver)['\"]"
         rb"|\bmultiprocessing_context\s*=\s*['\"](?:spawn|forkserver)['\"]"
     ),
-    TRAINS: re.compile(rb"\.zero_grad\("),
+    # An optimizer around another has a `zero_grad` as well; a loop also computes the gradients.
+    TRAINS: re.compile(rb"\.zero_grad\((?=[\s\S]*\.backward\()|\.backward\((?=[\s\S]*\.zero_grad\()"),
     RUNS_ENGINES: re.compile(rb"\bignite\b"),
     SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
 }

@@ -53,6 +53,23 @@ def test_what_it_trains_stays_where_it_is_made(tmp_path: Path) -> None:
     assert _confidence(tmp_path, training=TRAINING) == (Confidence.LOW, Severity.WARNING)
 
 
+WRAPPED = """\
+class Warmup:
+    def __init__(self, chosen):
+        self.chosen = chosen
+
+    def zero_grad(self):
+        self.chosen.zero_grad()
+
+    def step(self):
+        self.chosen.step()
+"""
+
+
+def test_an_optimizer_around_another_is_no_loop(tmp_path: Path) -> None:
+    assert _confidence(tmp_path, optimizer=WRAPPED) == (Confidence.HIGH, Severity.ERROR)
+
+
 def test_a_loop_beside_the_layers_is_one(tmp_path: Path) -> None:
     loop = TRAINING.replace("import torch\nfrom pkg.layers import Noisy\n", "")
     assert _confidence(tmp_path, layers=LAYERS + loop) == (Confidence.LOW, Severity.WARNING)

@@ -101,6 +101,8 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
                 return replace(owner, is_type=True)
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
+            if library_objects.may_have_changed(interp, owner, node):
+                return NOTHING
             detail = dict(owner.details).get(name)
             if detail is not None:
                 return detail

@@ -9,6 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
 from devlint.placement.calls.library_objects import with_field
+from devlint.placement.calls.own_attributes import iteration
 from devlint.placement.calls.records import as_sequence
 from devlint.placement.calls.shared_containers import change_in_others
 from devlint.placement.calls.told_loaders import source_of
@@ -327,6 +328,8 @@ def _batch(interp: Interpreter, target: cst.BaseExpression, node: cst.BaseExpres
 
 def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
     """The item of a value under a constant key or position; for None, any item."""
+    if key is None and (passes := iteration(interp, value)) != NOTHING:
+        return item_of(interp, passes, None)
     if isinstance(value, Container):
         return _item_of_container(value, key)
     if isinstance(value, Tensor):

@@ -28,7 +28,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbo
 from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
-from devlint.placement.syntax.nodes import descend, path_of
+from devlint.placement.syntax.nodes import FunctionNode, descend, path_of
 from devlint.records import replace
 from devlint.semantics import Dim, library_models
 
@@ -91,7 +91,10 @@ def object_of_class(call: LibraryCall) -> Value:
     placed = _followed(call, [argument.value for argument in found])
     parts = tuple(part for argument in found if isinstance((part := _made_of_tensor(argument)).value, Tensor))
     details: tuple[tuple[str, Value], ...] = (("placed", placed),)
-    if len(parts) > 1:
+    if call.effect.keeps:
+        named = ((argument.keyword, argument.value) for argument in call.site.arguments)
+        details += tuple((name, value) for name, value in named if name is not None and value != NOTHING)
+    elif len(parts) > 1:
         details += (("parts", Partial(NOTHING, parts)),)
     return Instance(name, device=placed.device, node=call.node, details=details)
 
@@ -197,6 +200,30 @@ def field(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) 
         return kept
     brought = frozenset(method for method, effect in row.methods.items() if effect.brings)
     return NOTHING if _may_be_brought(interp, node, brought) else kept
+
+
+def may_have_changed(interp: Interpreter, owner: Instance, node: cst.Attribute) -> bool:
+    """Whether an object that keeps what it is given may have been moved since, by a function that gives nothing back.
+
+    So may what another method made; and what is stored under a key may be any of its attributes.
+    """
+    row = library_models.row(owner.type_name) if owner.info is None and owner.details else None
+    if row is None or row.effect is None or not row.effect.keeps or interp.info is None:
+        return False
+    path = path_of(node.value) or ""
+    made_elsewhere = "." in path and path not in interp.state.values
+    return made_elsewhere or path in interp.info.find(_changed_by_statements)
+
+
+def _changed_by_statements(node: FunctionNode) -> frozenset[str]:
+    """What statements that are no more than a call are handed, ``bring(data, device)``, and whose items are stored."""
+    found: set[str | None] = set()
+    for child in descend(node.body):
+        if isinstance(child, cst.Expr) and isinstance(child.value, cst.Call) and path_of(child.value.func) != "print":
+            found.update(path_of(argument.value) for argument in child.value.args)
+        elif isinstance(child, cst.AssignTarget) and isinstance(child.target, cst.Subscript):
+            found.add(path_of(child.target.value))
+    return frozenset(path for path in found if path is not None)
 
 
 def with_field(owner: Value, name: str, value: Value) -> Instance | None:

@@ -128,6 +128,18 @@ def property_value(interp: Interpreter, owner: Self, method: FunctionInfo, given
     return substitute(summary, {module_symbol(method.owner).key: owner, **(given or {})}, interp, None)
 
 
+def iteration(interp: Interpreter, owner: Value) -> Value:
+    """What ``for item in owner`` goes through, for a Module of the project whose class has an ``__iter__``."""
+    info = owner.info if isinstance(owner, (Self, Module)) else None
+    method = info.method("__iter__") if info is not None else None
+    if method is None or method.owner is None or method.is_static or method.is_property:
+        return NOTHING
+    summary = interp.program.summary(method)
+    if summary is None or (isinstance(summary, (Self, Module)) and summary.info is not None):
+        return NOTHING  # an object that has an `__iter__` of its own, it may be this one again
+    return substitute(summary, {module_symbol(method.owner).key: owner}, interp, None)
+
+
 def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
     """An attribute as a method reads it: parameters, buffers and submodules are on the module's device."""
     value = fact.value

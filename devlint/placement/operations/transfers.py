@@ -236,7 +236,8 @@ def _moved(
         return moved
     if isinstance(receiver, Instance) and target.moves is not False:
         # What it was built with is where its method brings it.
-        carried = replace(receiver, details=(), given=())
+        placed = receiver.device if target.moves is None or receiver.info is not None else target.device
+        carried = replace(receiver, device=placed, details=(), given=())
         _store_back(interp, receiver_node, carried)
         return carried
     if isinstance(receiver, (Self, Instance, Container)):

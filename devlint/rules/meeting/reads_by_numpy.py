@@ -50,7 +50,10 @@ def is_state_of_a_model(event: HostRead) -> bool:
         value.kind is Kind.PARAMETER or value.provenance is None or _is_named_by_module(value.provenance)
     )
     named = event.expression is not None and _is_read_of_self(event.expression)
-    return came_with_it or (named and is_of_module(value.device))
+    # `for row in self.mean`, `2 * self.mean`: computed by no module since.
+    latest = value.provenance.step if isinstance(value, Tensor) and value.provenance is not None else None
+    registered = latest is not None and latest.kind is StepKind.REGISTERED
+    return came_with_it or ((named or registered) and is_of_module(value.device))
 
 
 def _is_named_by_module(provenance: Provenance) -> bool:

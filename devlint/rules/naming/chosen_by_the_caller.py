@@ -14,8 +14,27 @@ if TYPE_CHECKING:
     from devlint.placement.domain.scope import Scope
 
 _NAME = r"(?:str\()?(?P<device>(?:\w+\.)*(?:\w+_)?device)\)?"
-_ELSEWHERE = re.compile(_NAME + r" != ['\"]cpu['\"]")
-_ON_CPU = re.compile(_NAME + r" == ['\"]cpu['\"]")
+_CUDA = r"['\"](?:cuda|xpu)['\"]"
+_ELSEWHERE = tuple(
+    re.compile(question)
+    for question in (
+        _NAME + r" != ['\"]cpu['\"]",
+        r"['\"]cpu['\"] not in " + _NAME,
+        # `device == "cuda"` names the current one; what only begins so may go on with an index (fixture `begins_with`).
+        _CUDA + " in " + _NAME,
+        _NAME + rf"\.startswith\({_CUDA}\)",
+        _NAME + rf"\[:4\] == {_CUDA}",
+    )
+)
+_ON_CPU = tuple(
+    re.compile(question)
+    for question in (
+        _NAME + r" == ['\"]cpu['\"]",
+        r"['\"]cpu['\"] in " + _NAME,
+        _CUDA + " not in " + _NAME,
+        _NAME + r"\.startswith\(['\"]cpu['\"]\)",
+    )
+)
 
 _SETS_CURRENT = ("cuda.set_device", "accelerator.set_device_index", "cuda.device")
 
@@ -78,5 +97,6 @@ def _device_in(question: str, holds: bool) -> str | None:
         joined = re.sub(r"^\(\s*|\s*\)$", "", question).split(" and ") if holds else []
         return next((device for one in joined if (device := _device_in(one.strip(), holds)) is not None), None)
     negated = question.startswith("not ")
-    found = (_ELSEWHERE if holds is not negated else _ON_CPU).fullmatch(question.removeprefix("not "))
-    return found["device"] if found is not None else None
+    asked = question.removeprefix("not ")
+    questions = _ELSEWHERE if holds is not negated else _ON_CPU
+    return next((found["device"] for one in questions if (found := one.fullmatch(asked)) is not None), None)
