@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -77,6 +78,11 @@ PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.param
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
+_OF_WEIGHTS = MappingProxyType(
+    {f"torch.nn.{name}.from_pretrained": f"torch.nn.{name}" for name in ("Embedding", "EmbeddingBag")}
+)
+"""Class methods that make a module around a tensor, whose parameter is that very tensor: torch/nn/modules/sparse.py."""
+
 
 def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """The Module of a ``torch.nn`` class; None if the name is not one."""
@@ -84,6 +90,8 @@ def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: Call
         return wrap(interp, node, name, site)
     if not name.startswith("torch.nn."):
         return None
+    of_weights = name in _OF_WEIGHTS
+    name = _OF_WEIGHTS.get(name, name)
     info = semantics.module(name)
     if info is None:
         return None
@@ -101,6 +109,9 @@ def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: Call
             # `Sequential(*model[:k])`: modules that are there already, wherever that is.
             device = places.pop() if len(places) == 1 else UNKNOWN
     weight = site.keyword("weight") or site.keyword("pos_weight")
+    if of_weights:
+        weight = site.argument("embeddings", 0)
+        device = weight.value.device if weight is not None and isinstance(weight.value, Opaque) else device
     if weight is not None and isinstance(weight.value, Tensor):
         device, holds_state = weight.value.device, True
     provenance = interp.step(StepKind.MADE, node, device, name)

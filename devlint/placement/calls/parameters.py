@@ -97,7 +97,9 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.HOST if _changes_both(info) or _is_given_images(info) else Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
-    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
+    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (
+        serves_forward(owner, name) or _takes_data(info) or _begins_a_state(owner, info)
+    )
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
     if keeps_to_the_cpu(owner) or rests_on_the_cpu(info):
@@ -149,6 +151,12 @@ def _takes_data(info: FunctionInfo) -> bool:
         return False
     roles = roles_of(info, _imports_of(info)).values()
     return any(held.role in (Holds.TENSOR, Holds.LIKELY_TENSOR) for held in roles)
+
+
+def _begins_a_state(owner: ClassInfo, info: FunctionInfo) -> bool:
+    """``init_hidden(batch_size)`` of a Module gives what callers hand to ``forward``, and sets nothing of its own."""
+    begins = info.name.lstrip("_").startswith("init_")
+    return begins and owner.is_module and not (info.gives_none or info.stores)
 
 
 def _gives_tensors(info: FunctionInfo) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Function, Module
+from devlint.placement.domain.abstract_values import ClassValue, Function, Module
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN
 from devlint.placement.domain.scope import Setting
@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 HARMLESS = frozenset(
-    "print len type isinstance repr str id count_parameters copy.copy copy.deepcopy deepcopy torch.save".split()
+    "print len type isinstance hasattr repr str id count_parameters copy.copy copy.deepcopy deepcopy torch.save".split()
 )
+
+_KEEPING = frozenset("append extend insert update add setdefault".split())
+"""Methods of containers that keep what they are given."""
+
+_MOVING = frozenset("to cuda cpu apply _apply to_empty share_memory".split())
 
 Leaves = Callable[[cst.Call, Sequence[int]], bool]
 """Whether a call leaves its arguments of these numbers where they are."""
@@ -45,15 +50,84 @@ def _is_a_path(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.Name, cst.Attribute))
 
 
-def _leaves(interp: Interpreter, owner: ClassInfo, call: cst.Call, given: Sequence[int]) -> bool:
+def _keeps(interp: Interpreter, owner: ClassInfo, body: cst.CSTNode, call: cst.Call) -> bool:
+    """Whether a container keeps it that is only read: ``parts.append(self.net)`` for the parameters of an optimizer."""
+    match call.func:
+        case cst.Attribute(value=container, attr=cst.Name(value=name)) if name in _KEEPING and _is_a_path(container):
+            path = code_of(container)
+        case _:
+            return False
+    leaves = partial(_leaves, interp, owner, None)
+    if isinstance(container, cst.Name):
+        return not _lets_go(body, path) and not hands_on(body, path, leaves=leaves) and not _moves_items(body, path)
+    methods = (method.node.body for one in owner.order for method in one.methods.values())
+    return path.startswith("self.") and not any(
+        hands_on(one, path, leaves=leaves) or _moves_items(one, path) for one in methods
+    )
+
+
+def _lets_go(body: cst.CSTNode, path: str) -> bool:
+    """Whether a local container is returned, or kept under another name."""
+    left = (node.value for node in inner_nodes(body) if isinstance(node, (cst.Return, cst.Assign, cst.Yield)))
+    return any(isinstance(value, cst.BaseExpression) and _mentions(value, path) for value in left)
+
+
+def _mentions(node: cst.CSTNode, path: str) -> bool:
+    """Whether the container stands there as a whole, by itself or with others; not what is computed of its items."""
+    match node:
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            return any(_mentions(one.value, path) for one in elements)
+        case cst.Dict(elements=entries):
+            return any(_mentions(one.value, path) for one in entries)
+        case _:
+            return isinstance(node, (cst.Name, cst.Attribute)) and code_of(node) == path
+
+
+def _moves_items(body: cst.CSTNode, path: str) -> bool:
+    """Whether a loop over the container moves its items, or passes them on: ``for part in parts: part.to(device)``."""
+    for node in inner_nodes(body):
+        match node:
+            case cst.For(iter=source, target=target, body=inner):
+                parts: tuple[cst.CSTNode, ...] = (inner,)
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+                source, target, parts = node.for_in.iter, node.for_in.target, (node,)
+            case cst.DictComp():
+                source, target, parts = node.for_in.iter, node.for_in.target, (node,)
+            case _:
+                continue
+        if path not in code_of(source):
+            continue
+        names = {one.value for one in (target, *inner_nodes(target)) if isinstance(one, cst.Name)}
+        calls = (call for part in parts for call in (part, *inner_nodes(part)) if isinstance(call, cst.Call))
+        if any(_takes(call, names) for call in calls):
+            return True
+    return False
+
+
+def _takes(call: cst.Call, names: set[str]) -> bool:
+    """Whether a call moves what is under one of these names, or gets it as it stands."""
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    if method in _MOVING:
+        return True
+    if method in _KEEPING or (dotted(call.func) or "") in HARMLESS:
+        return False
+    return any(isinstance(one.value, cst.Name) and one.value.value in names for one in call.args)
+
+
+def _leaves(
+    interp: Interpreter, owner: ClassInfo, body: cst.CSTNode | None, call: cst.Call, given: Sequence[int]
+) -> bool:
     """Whether a function or method of the project is called that neither moves these arguments nor hands them on.
 
-    ``soft_update(self.target, self.net)`` copies values.
+    ``soft_update(self.target, self.net)`` copies values, an optimizer of the project keeps what it asks of the modules.
     """
+    if body is not None and _keeps(interp, owner, body, call):
+        return True
     match call.func:
         case cst.Name(value=name):
             found = interp.program.global_value(name)
-            callee = found.info if isinstance(found, Function) else None
+            made = found.info.method("__init__") if isinstance(found, ClassValue) else None
+            callee = found.info if isinstance(found, Function) else made
         case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)):
             callee = owner.method(name)
         case _:
@@ -65,7 +139,7 @@ def _leaves(interp: Interpreter, owner: ClassInfo, call: cst.Call, given: Sequen
         keyword = call.args[number].keyword
         by_position = parameters[number] if number < len(parameters) and not call.args[number].star else ""
         taken = keyword.value if keyword is not None else by_position
-        if taken not in parameters or hands_on(callee.node.body, taken):
+        if taken not in parameters or hands_on(callee.node.body, taken) or _moves_items(callee.node.body, taken):
             return False
     return True
 
@@ -78,8 +152,11 @@ def is_handed_on_by_its_owner(interp: Interpreter, node: cst.BaseExpression) -> 
         return False
     name = path.split(".")[1]
     methods = (method for one in owner.order for method in one.methods.values())
-    leaves = partial(_leaves, interp, owner)
-    return any(hands_on(method.node.body, path, leaves=leaves) for method in methods if name in method.own.mentioned)
+    return any(
+        hands_on(method.node.body, path, leaves=partial(_leaves, interp, owner, method.node.body))
+        for method in methods
+        if name in method.own.mentioned
+    )
 
 
 def note_handed_on(interp: Interpreter, name: str, site: CallSite) -> None:

@@ -106,11 +106,15 @@ def _is_indexed(node: cst.CSTNode | None) -> bool:
     return isinstance(node, cst.Subscript) and len(node.slice) > 1
 
 
+_INDICES = (cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.UnaryOperation, cst.BinaryOperation, cst.Subscript)
+"""Expressions whose value may be a tensor of indices, or a mask: ``self.mask.bool()``, ``scores > 0``, ``~keep``."""
+
+
 def read_indices(interp: Interpreter, node: cst.Subscript) -> None:
     """``array[indices]`` reads the indices through ``__array__``; a tensor without dimensions has ``__index__``."""
     for element in node.slice:
         index = element.slice.value if isinstance(element.slice, cst.Index) else None
-        value = interp.evaluate_quietly(index) if isinstance(index, cst.Name) else None
+        value = interp.evaluate_quietly(index) if isinstance(index, _INDICES) else None
         if isinstance(value, Tensor) and value.dim is not Dim.ZERO:
             host_read(interp, node, ARRAY_INDEX, value, wants_cpu=True, expression=index)
 

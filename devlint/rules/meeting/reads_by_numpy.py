@@ -16,6 +16,7 @@ from devlint.placement.declarations.evidence_conventions import (
     names_a_loader,
 )
 from devlint.placement.declarations.evidence_names import names_a_module
+from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.lattice import (
@@ -175,7 +176,18 @@ def _may_be_an_array(event: HostRead) -> bool:
 
 def reads_a_tensor(event: HostRead) -> bool:
     """Whether what is read is a tensor: `np.array(rows)` takes anything (fixture `arrays_or_lists`)."""
-    return event.reader == METHOD or _is_no_array(event.value)
+    return event.reader == METHOD or _is_no_array(event.value) or _is_called_as_tensors_are(event)
+
+
+def _is_called_as_tensors_are(event: HostRead) -> bool:
+    """``scores[:, self.mask.bool()]``: arrays have no such methods."""
+    import libcst as cst
+
+    match event.expression:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
+            return name in TENSOR_ONLY
+        case _:
+            return False
 
 
 def is_moved_object(event: HostRead) -> bool:
@@ -219,7 +231,7 @@ def _is_part_of_an_input(event: HostRead) -> bool:
 
     step = event.value.provenance.step if event.value.provenance is not None else None
     given = step is not None and step.kind is StepKind.GIVEN and isinstance(step.node, cst.Param)
-    return given and not (is_tensor(event) or _is_no_array(event.value))
+    return given and not (is_tensor(event) or _is_no_array(event.value) or _is_called_as_tensors_are(event))
 
 
 def is_taken_from_a_graph(event: HostRead) -> bool:

@@ -26,7 +26,8 @@ brings things, or whose state is copied into a module on the CPU. At the top lev
 CUDA behind a device that was chosen by what the machine has. It finds a device that is chosen anew by what the machine
 has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that
 brings itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a
-place that names CUDA where the rest of the file goes to a device that was chosen at its top.
+place that names CUDA where the rest of the file goes to a device that was chosen at its top. And what goes by way of
+CUDA to a device that may be the CPU, `net.cuda().to(device)`.
 
 ## Why is this bad
 
@@ -120,6 +121,7 @@ from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules, brings_itself
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
 from devlint.rules.naming.state_of_objects import StateOfObjects
+from devlint.rules.naming.through_cuda import ThroughCuda
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 
@@ -168,6 +170,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._kept = StateOfObjects()
         self._by_functions = NamedByFunctions()
         self._mapped = MappedToAccelerators()
+        self._through = ThroughCuda()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -186,6 +189,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._for_models.stored(event)
         self._refused.stored(event)
+        self._through.stored(event)
         self._parts.stored(event)
         self._kept.stored(event)
         self._by_functions.stored(event)
@@ -243,6 +247,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._in_methods.moved(event)
         self._anew.moved(event)
         self._brought.moved(event)
+        self._through.moved(event)
         self._by_default.moved(event)
         self._by_functions.moved(event)
         return super().moved(event)
@@ -253,8 +258,12 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        through = tuple(self._through.drafts())
+        told = frozenset(id(node) for draft in through for node in self._through.spelled_in(draft.node))
+        yield from through
         for draft in self._drafts():
-            yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
+            if id(draft.node) not in told:
+                yield replace(draft, premise=draft.premise or Premise.CALLERS_CHOOSE)
         yield from self._refused.drafts()
         yield from self._mapped.drafts(self._places.definitions)
 
