@@ -160,6 +160,8 @@ class PartWithoutDevice(Rule):
         self._left_behind = PartsLeftBehind()
         self._on_host: dict[str | None, set[str]] = {}
         """By class: attributes, or items of them, that are read as numbers of the host."""
+        self._brought_home: dict[str | None, set[str]] = {}
+        """By class: attributes that are kept on the host, `self.seen = self.seen + x.cpu()`."""
 
     def _of(self, scope: Scope) -> _Parts:
         return self._parts.setdefault(scope, _Parts())
@@ -242,8 +244,7 @@ class PartWithoutDevice(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._left_behind.stored(event)
         if event.value_node is not None and _brings_home(event.value_node):
-            # `self.seen = self.seen + x.cpu()` is kept on the host.
-            self._on_host.setdefault(event.scope.class_name, set()).add(event.target)
+            self._brought_home.setdefault(event.scope.class_name, set()).add(event.target)
         provenance = provenance_of(event.value)
         if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
             parts = self._of(event.scope)
@@ -261,6 +262,8 @@ class PartWithoutDevice(Rule):
             if parts.moved:
                 # What another object holds stays where it is.
                 parts.bare = [node for node in parts.bare if id(node) in parts.in_records]
+            home = self._brought_home.get(scope.class_name, ())
+            parts.bare = [node for node in parts.bare if parts.targets.get(id(node)) not in home]
             if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
                 yield from _drafts(scope, parts, parts.begun, self._on_host.get(scope.class_name, ()))
 
