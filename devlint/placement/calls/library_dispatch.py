@@ -35,12 +35,15 @@ def call_in_package(interp: Interpreter, node: cst.Call, name: str, site: CallSi
 
 
 def call_by_keyword(interp: Interpreter, node: cst.Call, site: CallSite) -> Value | None:
-    """The result of any call with a known keyword: ``tokenizer(text, return_tensors="pt")``; None without one."""
+    """The result of any call with a known keyword: ``tokenizer(text, return_tensors="pt")``; None without one.
+
+    Where it is handed on, ``return_tensors=framework``, what is no tensor of PyTorch meets none.
+    """
     for argument in site.arguments:
         if argument.keyword is None or argument.keyword not in library_models.anywhere().keywords:
             continue
         known = library_models.anywhere().keywords[argument.keyword]
-        if isinstance(argument.value, Constant) and argument.value.value == known.value:
+        if not isinstance(argument.value, Constant) or argument.value.value == known.value:
             method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
             effect = known.methods.get(method, known.call)
             made = LibraryCall(interp, node, site, effect, code_of(node.func))
