@@ -86,7 +86,7 @@ def round_trip(event: Moved) -> RoundTrip | None:
     """
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import descend
+    from devlint.placement.syntax.nodes import contains
 
     if not goes_to_current(event) or getattr(event.receiver, "device", UNKNOWN) != CPU:
         return None
@@ -97,7 +97,7 @@ def round_trip(event: Moved) -> RoundTrip | None:
     node = provenance.step.node
     if not _may_be_elsewhere(before) or not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return None
-    in_one_chain = any(child is node for child in descend(event.receiver_node))
+    in_one_chain = contains(event.receiver_node, node)
     if before == UNKNOWN and not in_one_chain:
         # What was moved is unknown, so it need not have come from an accelerator.
         return None

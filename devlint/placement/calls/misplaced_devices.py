@@ -13,7 +13,7 @@ from devlint.placement.domain.abstract_values import Argument, DeviceName
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMisplaced
 from devlint.placement.syntax.device_words import speaks_of_devices
-from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
+from devlint.placement.syntax.nodes import code_of, dotted, parameters_of, positions_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -31,8 +31,7 @@ def note_misplaced_device(interp: Interpreter, node: cst.Call, info: FunctionInf
     devices = [(at, argument) for at, argument in enumerate(site.positional) if _wanted_by(argument)]
     if not devices:
         return
-    declared = info.header.params
-    by_position = [*declared.posonly_params, *declared.params][1 if bound else 0 :]
+    by_position = [parameter for at, parameter in positions_of(info.header, bound=bound) if at is not None]
     given = {parameter.name.value for parameter in by_position[: len(site.positional)]}
     given |= {argument.keyword for argument in site.arguments if argument.keyword is not None}
     # `**kwargs` of the caller holds nothing that is a parameter of the caller.

@@ -23,6 +23,7 @@ from devlint.placement.syntax.nodes import (
     dotted,
     inner_nodes,
     parameters_of,
+    positions_of,
     semantic_children,
 )
 from devlint.records import dataclass
@@ -119,13 +120,10 @@ def is_left_out(call: cst.Call, header: FunctionNode, name: str, bound: bool) ->
     """The same of a definition by its header; ``bound``: its first parameter is the receiver."""
     if any(a.star or (a.keyword is not None and a.keyword.value == name) for a in call.args):
         return False
-    declared = header.params
-    by_position = [*declared.posonly_params, *declared.params][1 if bound else 0 :]
-    found = next((p for p in parameters_of(header) if p.name.value == name), None)
-    if found is None or found.default is None:
+    found = next(((at, p) for at, p in positions_of(header, bound=bound) if p.name.value == name), None)
+    if found is None or found[1].default is None:
         return False
-    place = next((at for at, p in enumerate(by_position) if p is found), None)
-    return place is None or sum(a.keyword is None for a in call.args) <= place
+    return found[0] is None or sum(a.keyword is None for a in call.args) <= found[0]
 
 
 def _is_own(info: FunctionInfo, receiver: cst.BaseExpression) -> bool:

@@ -26,7 +26,7 @@ from devlint.placement.state import conditions, contexts, first_rounds
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.unasked_choices import note_arms_alike, note_unasked_choice
-from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, contains, descend, dotted, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 from devlint.records import replace
 
@@ -93,7 +93,7 @@ def _is_rebound(definition: cst.CSTNode, node: cst.Assign, name: str) -> bool:
     for part in descend(definition):
         if type(part) is cst.For and not behind:
             binds = any(type(one) is cst.Name and one.value == name for one in descend(part.target))
-            loop = part if binds and any(one is node for one in descend(part.body)) else loop
+            loop = part if binds and contains(part.body, node) else loop
         if part is node:
             behind = True
             own = {id(one) for one in descend(node)}

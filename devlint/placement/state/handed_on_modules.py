@@ -89,9 +89,7 @@ def _moves_items(body: cst.CSTNode, path: str) -> bool:
         match node:
             case cst.For(iter=source, target=target, body=inner):
                 parts: tuple[cst.CSTNode, ...] = (inner,)
-            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
-                source, target, parts = node.for_in.iter, node.for_in.target, (node,)
-            case cst.DictComp():
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
                 source, target, parts = node.for_in.iter, node.for_in.target, (node,)
             case _:
                 continue

@@ -1,4 +1,4 @@
-"""Calls that say by their arguments that their result is to be in the memory of the host."""
+"""Calls that say that their result is to be in the memory of the host."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def may_be_pinned(node: cst.CSTNode) -> bool:
     named = (one for one in node.args if one.keyword is not None) if isinstance(node, cst.Call) else ()
     said = [code_of(one.value) for one in named if one.keyword is not None and one.keyword.value == "pin_memory"]
     return any(text not in ("False", "None") for text in said)
+
+
+def brings_home(node: cst.CSTNode | None) -> bool:
+    """``x.mean().cpu()``."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "cpu"

@@ -169,6 +169,11 @@ def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst
                 stack.append(value)
 
 
+def contains(tree: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether the node itself, and not one like it, is the tree or a part of it."""
+    return any(part is node for part in descend(tree))
+
+
 def inner_nodes(node: cst.CSTNode, *, into_definitions: bool = True) -> list[cst.CSTNode]:
     """What :func:`descend` yields, but for names, literals and operators that stand alone in their field.
 

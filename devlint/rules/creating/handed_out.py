@@ -23,7 +23,7 @@ from devlint.placement.domain.lattice import CPU, SameAs, is_of_parameter, leave
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.device_words import is_named_for_host
-from devlint.placement.syntax.host_memory import may_be_pinned
+from devlint.placement.syntax.host_memory import brings_home, may_be_pinned
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.copied_parts import is_made_for, is_of_many
@@ -124,7 +124,7 @@ class HandedOut:
         added_to = bare_creation(value) if owner is None and isinstance(value, Tensor) and value.device == CPU else None
         step = bare_creation(owner) if isinstance(owner, Tensor) and owner.device == CPU else None
         collects = step or added_to
-        if collects is not None and _brings_home(event.value_node):
+        if collects is not None and brings_home(event.value_node):
             self._collecting.add(id(collects.node))
         if step is None or step.scope != event.scope:
             return
@@ -374,11 +374,6 @@ def _may_be_scalar(value: Tensor, step: Step) -> bool:
     """What was made in a size and squeezed since keeps a dimension for some input; other data may have none."""
     made_in_size = step.factory is not None and step.factory.default == "default_device"
     return value.dim is Dim.ZERO or (value.dim is Dim.UNKNOWN and not made_in_size)
-
-
-def _brings_home(node: cst.BaseExpression | None) -> bool:
-    """``x.mean().cpu()``."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "cpu"
 
 
 def _came_home(value: Value) -> bool:

@@ -80,6 +80,7 @@ from devlint.placement.domain.abstract_values import DeviceName, Tensor, Truth
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, Choice, Decided, is_movable
 from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.nodes import contains, descend
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
 from devlint.rules.naming.asked_for_its_type import is_asked_for_its_type
 from devlint.rules.naming.chosen_by_the_caller import ChosenByTheCaller
@@ -238,7 +239,7 @@ class GuardLosesIndex(LosesTheDevice):
             subject = _subject(test, decided.holds)
             if subject is not None and self._is_device_test(scope, test, guard):
                 definition = self._definitions.get(scope)
-                if move is None and not _stands_in(definition, node):
+                if move is None and definition is not None and not contains(definition, node):
                     # The test is about what another definition named (fixture `named_in_the_constructor`).
                     return
                 if move is None and is_asked_for_its_type(definition, node):
@@ -262,12 +263,6 @@ class GuardLosesIndex(LosesTheDevice):
     def _is_device_test(self, scope: Scope, test: str, guard: str) -> bool:
         """Whether a tensor or a device is tested, and no setting with such a name (fixture `keeps_the_index`)."""
         return test != guard or any(where == scope.qualname and text in test for where, text in self._tests)
-
-
-def _stands_in(definition: cst.CSTNode | None, node: cst.CSTNode) -> bool:
-    from devlint.placement.syntax.nodes import descend
-
-    return definition is None or any(part is node for part in descend(definition))
 
 
 def _subject(question: str, holds: bool) -> str | None:
@@ -308,7 +303,6 @@ def _is_tested_around(test: str, device: str, function: cst.CSTNode | None, node
     """Whether an `if` around the node has this test, and nothing in it rebinds the name that is tested."""
     import libcst as cst
 
-    from devlint.placement.syntax.nodes import descend
     from devlint.repairs.bound_names import is_untouched_since
 
     if not isinstance(function, cst.FunctionDef) or "(" in device:
@@ -317,9 +311,7 @@ def _is_tested_around(test: str, device: str, function: cst.CSTNode | None, node
     tests = [
         part
         for part in descend(function.body)
-        if isinstance(part, (cst.If, cst.IfExp))
-        and code_of(part.test) == test
-        and any(n is node for n in descend(part))
+        if isinstance(part, (cst.If, cst.IfExp)) and code_of(part.test) == test and contains(part, node)
     ]
     return bool(tests) and is_untouched_since(root, tests[-1], function, node)
 

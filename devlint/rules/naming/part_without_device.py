@@ -86,6 +86,7 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.syntax.host_memory import brings_home
 from devlint.placement.syntax.nodes import descend, dotted, parameters_of, positions_of
 from devlint.rules.naming.parts_left_behind import (
     PartsLeftBehind,
@@ -243,7 +244,7 @@ class PartWithoutDevice(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._left_behind.stored(event)
-        if event.value_node is not None and _brings_home(event.value_node):
+        if event.value_node is not None and any(map(brings_home, descend(event.value_node))):
             self._brought_home.setdefault(event.scope.class_name, set()).add(event.target)
         provenance = provenance_of(event.value)
         if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
@@ -321,13 +322,6 @@ def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
     while isinstance(node, cst.Subscript):
         node = node.value
     return node
-
-
-def _brings_home(node: cst.BaseExpression) -> bool:
-    import libcst as cst
-
-    calls = (part.func for part in descend(node) if isinstance(part, cst.Call))
-    return any(isinstance(function, cst.Attribute) and function.attr.value == "cpu" for function in calls)
 
 
 def _device_said(call: CallSite) -> str:
