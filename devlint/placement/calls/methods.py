@@ -25,6 +25,7 @@ from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.registering import REGISTERING, fill_container, register, register_items, store_keywords
 from devlint.placement.calls.state_dicts import items_of_state, state_dict
+from devlint.placement.calls.told_modules import note_told_module
 from devlint.placement.calls.unknown_models import meet_inputs_of_method
 from devlint.placement.calls.unmoved_batches import meet_batch_in_method
 from devlint.placement.calls.user_calls import call_function, call_self
@@ -294,6 +295,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if meets_its_inputs(name):
         meet_moved_model(interp, node, receiver, function.value, site, computes=computes_where_it_is(name))
         note_callers_module(interp, node, receiver, function.value, site)
+        note_told_module(interp, node, receiver, function.value, site)
     if receiver.assumed:
         return NOTHING
     if not computes(name):

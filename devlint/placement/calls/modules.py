@@ -23,6 +23,7 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.reads_of_callees import note_module_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
+from devlint.placement.calls.told_modules import note_told_module
 from devlint.placement.calls.unknown_models import beside_batches, meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_moved_siblings, meet_unmoved_batch, note_brought_by_forward
 from devlint.placement.declarations.evidence_conventions import BESIDE_BATCHES, CALLABLE_RESULT, CONVENTIONS
@@ -189,6 +190,7 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
     note_callers_module(interp, node, module, module_node, site)
+    note_told_module(interp, node, module, module_node, site)
     if not module.type_name and not module.assumed and is_unseen(module):
         meet_moved_model(interp, node, module, module_node, site)
     if is_module_by_convention(module):

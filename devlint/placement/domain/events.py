@@ -270,7 +270,8 @@ class DeviceMismatch(Event):
 class UndecidedMismatch(Event):
     """Operands in a method of a Module: some are on the module's device, others on a device given otherwise.
 
-    In a method of another class: some are kept by the object on an accelerator, others where the caller has them.
+    In a method of another class: some are kept by the object on an accelerator, others where the caller has them. In
+    any definition: some were put on an accelerator there, others are where the caller has them.
     """
 
     operation: Operation
@@ -347,6 +348,16 @@ class CallersModuleCalled(Event):
     """The conditions under which the event happens."""
     brought: Module | Opaque | None = None
     """What some call in this file, on whatever way, gives for the module: one that was moved to another place."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToldModuleCalled(Event):
+    """A module that was brought where an argument says, `model.to(device)`, or to an accelerator, and inputs there."""
+
+    module: MismatchOperand
+    inputs: tuple[MismatchOperand, ...]
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the event happens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,10 +43,11 @@ from devlint.placement.domain.lattice import (
     is_accelerator,
     is_device_by_name,
     is_device_choice,
+    is_of_parameter,
     leaves,
 )
 from devlint.placement.domain.provenance import Step, StepKind
-from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import (
     came_with_what_was_brought,
@@ -111,7 +112,7 @@ def perform(
 
 def tell_undecided(interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
     """Emit what no mismatch was seen of and what may still be one: operands of the module beside others, and state."""
-    kept = _kept_beside_given(interp, operands)
+    kept = _kept_beside_given(interp, operands) or _put_beside_given(interp, operands)
     undecided = kept or _follow_module_or_name(interp, operands)
     if undecided and _needs_one_device(interp, operation, operands, dimensioned=kept):
         met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
@@ -144,6 +145,22 @@ def _kept_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
             built = placed is not None and placed.scope.setting is Setting.CONSTRUCTION
             kept |= built and interp.scope.setting is not Setting.CONSTRUCTION
     return kept and given
+
+
+def _put_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
+    """Whether what this definition put on the current accelerator meets a tensor that is where its caller has it."""
+    if len(operands) < 2 or not any(is_of_parameter(device_of_value(b.value)) for b in operands):
+        return False
+    return any(
+        is_accelerator(device_of_value(b.value)) and placed_here(interp.scope, b.value) is not None for b in operands
+    )
+
+
+def placed_here(scope: Scope, value: Value) -> Step | None:
+    """What made a value, or moved it last, if the definition itself did."""
+    provenance = provenance_of(value)
+    placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+    return placed if placed is not None and placed.scope == scope else None
 
 
 def _was_led_by(value: Value, step: Step) -> bool:

@@ -5,7 +5,8 @@
 Finds calls of a module, a loss included, whose parameters and inputs, or whose inputs among each other, are on
 different devices, and `nn.DataParallel` wrappers around a module that is not on the first of their `device_ids`. Also
 such wrappers without `device_ids` that are made because the machine has several GPUs, in functions that are asked for a
-device or read one that their user chose, or in any case, where an option decides between the CPU and an accelerator.
+device or read one that their user chose, or in any case, where an option decides between the CPU and an accelerator, or
+an argument of the function says where the module is.
 
 ## Why is this bad
 

@@ -1,6 +1,7 @@
 """Models that are wrapped for all GPUs, whatever device was asked for: part of DEV405.
 
-Because there are several, or in any case: `DataParallel` of a model on the CPU fails where the machine has a GPU.
+Because there are several, or in any case: `DataParallel` of a model on the CPU fails where the machine has a GPU, as
+does that of a model on another GPU than the first.
 Source: `DataParallel.__init__` and `forward` in torch/nn/parallel/data_parallel.py, "module must have its parameters".
 """
 
@@ -14,7 +15,15 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName, Module
-from devlint.placement.domain.lattice import CPU, GuardKind, Known, guards_of, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    GuardKind,
+    Known,
+    guards_of,
+    is_device_by_name,
+    is_of_parameter,
+    leaves,
+)
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -37,8 +46,16 @@ class WrappedForAll:
     _wrapped_always: list[Called] = field(default_factory=list)
     _on_cpu: dict[str, tuple[str, cst.CSTNode]] = field(default_factory=dict)
     """By definition: what its wrapped model goes to that an option makes the CPU, and where."""
+    _on_told: dict[int, str] = field(default_factory=dict)
+    """By call: the argument that says where the wrapped model is, in any case."""
+    _arguments: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By definition: the names of its arguments."""
+    _defaults: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By definition: the arguments that are true where its caller says nothing."""
 
     def begun(self, event: Begun) -> None:
+        self._defaults[event.scope.qualname] = _true_by_default(event.node)
+        self._arguments[event.scope.qualname] = frozenset(name for name, _ in event.arguments)
         for name, value in event.arguments:
             if isinstance(value, DeviceName) and not value.is_type:
                 self._asked.setdefault(event.scope.qualname, (name, event.node))
@@ -60,19 +77,32 @@ class WrappedForAll:
         counted = _counts_alone(event.arms)
         if counted:
             self._wrapped.append(event)
-        elif not any(_speaks(arm.guard.text) for arm in event.arms):
+        elif self._in_any_case(event):
             self._wrapped_always.append(event)
         else:
             return
         given = event.call.argument("module", 0)
+        if given is not None and not counted and isinstance(given.value, Module):
+            told = _argument_of(given.value.device)
+            if told and all(arm.guard.text in self._taken_for_granted(event) for arm in event.arms):
+                self._on_told[id(event.node)] = told
         if given is not None and isinstance(given.value, Module) and _is_chosen(given.value.device):
             self._on_cpu.setdefault(event.scope.qualname, (code_of(given.node), given.node))
+
+    def _in_any_case(self, event: Called) -> bool:
+        granted = self._taken_for_granted(event)
+        return not any(_speaks(arm.guard.text) and arm.guard.text not in granted for arm in event.arms)
+
+    def _taken_for_granted(self, event: Called) -> frozenset[str]:
+        return self._defaults.get(event.scope.qualname, frozenset())
 
     def finish(self) -> Iterator[Draft]:
         for event in self._wrapped_always:
             on_cpu = self._on_cpu.get(event.scope.qualname)
             if on_cpu is not None:
                 yield _draft_of_any(event, *on_cpu)
+            elif (told := self._on_told.get(id(event.node))) and told in self._arguments.get(event.scope.qualname, ()):
+                yield _draft_of_told(event, told)
         for event in self._wrapped:
             asked = self._asked.get(event.scope.qualname)
             if asked is None:
@@ -106,6 +136,31 @@ def _draft_of_any(event: Called, name: str, node: cst.CSTNode) -> Draft:
         trace=(DraftStep(node, event.scope, f"`{name}` may be the CPU here" if name else "on the CPU here"),),
         repair=Repair(Applicability.SUGGESTION, "wrap it only where the GPU was chosen"),
     )
+
+
+def _draft_of_told(event: Called, told: str) -> Draft:
+    in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"`DataParallel` wants the model on the first GPU wherever there is one, but it is on `{told}`; "
+        "calling it fails where that is another GPU, or the CPU",
+        confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
+        repair=Repair(Applicability.SUGGESTION, f"give it the GPUs to use, `device_ids=[{told}]`, where there are any"),
+    )
+
+
+def _argument_of(device: Device) -> str:
+    """The argument that names a device; empty for one that is known or says nothing."""
+    return device.symbol.name if is_of_parameter(device) and is_device_by_name(device) else ""
+
+
+def _true_by_default(node: cst.CSTNode) -> frozenset[str]:
+    import libcst as cst
+
+    params = (*node.params.params, *node.params.kwonly_params) if isinstance(node, cst.FunctionDef) else ()
+    return frozenset(one.name.value for one in params if one.default is not None and code_of(one.default) == "True")
 
 
 def _is_chosen(device: Device) -> bool:

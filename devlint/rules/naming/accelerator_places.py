@@ -57,6 +57,10 @@ class Place:
     in_one_arm: bool = False
     """A condition that speaks of devices decides whether it is reached."""
 
+    def placed_by(self) -> Iterator[int]:
+        """The identities of the nodes of which the analysis says that they put a value there."""
+        return (id(node) for node in (self.node, self.call, self.move.node if self.move else None) if node is not None)
+
 
 @dataclass(slots=True, eq=False)
 class Definition:
@@ -124,9 +128,13 @@ def _built_on_the_current(definitions: Iterable[Definition]) -> Iterator[str | N
 
 
 def draft_of(
-    definitions: Definitions, definition: Definition, place: Place, of_class: Iterable[Candidate] = ()
+    definitions: Definitions,
+    definition: Definition,
+    place: Place,
+    of_class: Iterable[Candidate] = (),
+    met: Iterable[Candidate] = (),
 ) -> Draft | None:
-    """``of_class``: devices of the object to which other methods move something."""
+    """``of_class``: devices of the object to which other methods move something; ``met``: what it meets later."""
     handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
     # The top level is where a program chooses its device, but not where it has asked for one that may be the CPU.
     at_top = place.scope.setting is Setting.MODULE_LEVEL
@@ -136,6 +144,7 @@ def draft_of(
         for candidate in (
             *((*definition.in_use, *shared) if place.written_here else ()),
             *candidates_of(definition.begun, definition.moved),
+            *met,
         )
         if candidate.name not in place.absent
         and (candidate.falls_back or not at_top)

@@ -27,7 +27,9 @@ CUDA behind a device that was chosen by what the machine has. It finds a device 
 has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that
 brings itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a
 place that names CUDA where the rest of the file goes to a device that was chosen at its top. And what goes by way of
-CUDA to a device that may be the CPU, `net.cuda().to(device)`.
+CUDA to a device that may be the CPU, `net.cuda().to(device)`. And what goes to CUDA and there meets an argument in an
+operation that takes tensors alone; and the inputs of a model that its owner's constructor brought to a device it was
+told, or to what the machine has, `self.model(rows.cuda())`.
 
 ## Why is this bad
 
@@ -75,6 +77,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - A `GradScaler("cuda", enabled=self.use_amp)`: a switch decides, and without CUDA it leaves the loss as it is.
 - The function hands a collective, `dist.all_reduce(total)`, what is on the current accelerator: NCCL wants it there.
 - A module without parameters and buffers: `nn.MSELoss().cuda()` does nothing.
+- What meets arguments in a definition that moves any argument, or a part of it, itself: it chooses for all.
 - The package sets the current accelerator in each of its processes, and nobody is on none: the file imports what needs
   one, or no file of the package asks whether there is one: low. So is what stands beside an accelerator of a number,
   `torch.device(f"cuda:{gpu}")`, in any package that sets the current one.
@@ -114,6 +117,7 @@ from devlint.rules.naming.brought_elsewhere import BroughtElsewhere
 from devlint.rules.naming.chosen_anew import ChosenAnew
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_machine
+from devlint.rules.naming.for_told_models import ForToldModels
 from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.mapped_to_accelerators import MappedToAccelerators
 from devlint.rules.naming.named_by_functions import NamedByFunctions
@@ -138,6 +142,7 @@ if TYPE_CHECKING:
         Moved,
         Stored,
         Tested,
+        ToldModuleCalled,
         UndecidedMismatch,
     )
     from devlint.rules.naming.accelerator_places import Definition, Place
@@ -160,6 +165,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def __init__(self) -> None:
         super().__init__()
         self._for_models = ChosenForModels()
+        self._for_told = ForToldModels()
         self._asked_elsewhere = AskedElsewhere()
         self._refused = RefusedByCuda()
         self._parts = PartsOfModules()
@@ -238,8 +244,13 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._for_models.called(event)
         return ()
 
+    def told_module_called(self, event: ToldModuleCalled) -> Iterable[Draft]:
+        self._for_told.called(event)
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
+        self._for_told.moved(event)
         self._asked_elsewhere.moved(event)
         self._refused.moved(event)
         self._parts.moved(event)
@@ -255,7 +266,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._by_default.undecided_mismatch(event)
         self._kept.undecided_mismatch(event)
-        return ()
+        return super().undecided_mismatch(event)
 
     def finish(self) -> Iterable[Draft]:
         through = tuple(self._through.drafts())
@@ -287,7 +298,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         # Each part says what it found; one finding a place.
-        apart = (self._parts, self._in_methods, self._by_default, self._kept, self._anew)
+        apart = (self._parts, self._in_methods, self._by_default, self._kept, self._anew, self._for_told)
         for draft in (one for part in apart for one in part.drafts()):
             if id(draft.node) not in told:
                 told.add(id(draft.node))

@@ -31,6 +31,7 @@ from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
 from devlint.rules.naming.device_candidates import in_use, told_to
+from devlint.rules.naming.met_with_callers import MetWithCallers
 from devlint.semantics.collective import collective
 from devlint.source.role import Role
 
@@ -41,7 +42,17 @@ if TYPE_CHECKING:
 
     from devlint.drafts.draft import Draft
     from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.events import (
+        Begun,
+        Called,
+        Compared,
+        Created,
+        DeviceNamed,
+        Moved,
+        Stored,
+        Tested,
+        UndecidedMismatch,
+    )
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.device_candidates import Candidate
@@ -207,13 +218,15 @@ class NotesPlaces:
 
     def __init__(self) -> None:
         self._places = NotedPlaces()
+        self._met = MetWithCallers()
 
     def _told_beside(self) -> Iterator[tuple[Definition, Place, Draft | None]]:
         """Every place, with the draft that names what could say the device there, if anything could."""
         shared = used_by_classes(self._places.definitions.values())
         for definition, place in self._places.all():
             of_class = shared.get(place.scope.class_name or "", ())
-            draft = draft_of(self._places.begun_definitions, definition, place, of_class)
+            met = self._met.candidates(definition.begun, place.placed_by(), definition.moved)
+            draft = draft_of(self._places.begun_definitions, definition, place, of_class, met)
             if draft is None and (around := self._places.around(place)) is not None:
                 draft = draft_of(self._places.begun_definitions, around, place, of_class)
             if draft is None and (outer := self._places.enclosing(place)) is not None:
@@ -250,6 +263,10 @@ class NotesPlaces:
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._places.moved(event)
+        return ()
+
+    def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
+        self._met.undecided_mismatch(event)
         return ()
 
 

@@ -2,12 +2,13 @@
 
 ## What it does
 
-Finds four mistakes with `CUDA_VISIBLE_DEVICES`:
+Finds five mistakes with `CUDA_VISIBLE_DEVICES`:
 
 - a name in `os.environ` that is nearly this one (`CUDA_VISIBLE_DEVICE`): an error;
 - a value set after CUDA was started in the same place, by `torch.cuda.is_available()`, `device_count()`, a `.cuda()`;
 - an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`;
-- a number that is read back from it and used as an index: it is a physical one, and the visible ones are counted.
+- a number that is read back from it and used as an index: it is a physical one, and the visible ones are counted;
+- a number that it is set to, `= str(args.gpu)`, and that is an index afterwards, `torch.device("cuda", args.gpu)`.
 
 ## Why is this bad
 
@@ -44,6 +45,7 @@ Setting it in the shell or in the launcher is surer still: nothing can have star
 - Set for child processes: in a copy of the environment, or in a definition that starts processes.
 - Other vendors' variables: `HIP_VISIBLE_DEVICES`, `MUSA_VISIBLE_DEVICES`, `ASCEND_RT_VISIBLE_DEVICES`.
 - The variable is only read: counted, or shown.
+- The number is set anew, `args.gpu = 0`, or the variable is set in one arm and the number used in the other.
 
 ## Fix safety
 
@@ -73,6 +75,7 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
 from devlint.records import dataclass
 from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
+from devlint.rules.naming.hidden_by_number import HiddenByNumber
 from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
 from devlint.rules.naming.visible_devices_read import TAKES_ORDINAL, ReadBack
 from devlint.rules.rule import Rule
@@ -82,7 +85,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Called, Compared, Created, DeviceNamed, Event, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Event, Moved, Stored
 
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 
@@ -109,6 +112,7 @@ class VisibleDevicesMisused(Rule):
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
         self._read_back = ReadBack()
+        self._hidden = HiddenByNumber()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -116,15 +120,23 @@ class VisibleDevicesMisused(Rule):
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._hidden.begun(event)
+        return ()
+
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._read_back.stored(event)
+        self._hidden.stored(event)
         if event.attribute is not None and _is_environment(event.owner):
+            if event.attribute == NAME:
+                self._hidden.set(event, event.value_node)
             return self._set(event, event.attribute, event.value, event.node)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._start.note_call(event)
         self._read_back.called(event)
+        self._hidden.called(event)
         return self._set_by_call(event) if event.name in SETTERS or event.name == "os.environ.update" else ()
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
@@ -150,6 +162,7 @@ class VisibleDevicesMisused(Rule):
         if isinstance(event.target, Known) and event.target.type == "cuda":
             self._start.note_touch(event)
         self._read_back.moved(event)
+        self._hidden.moved(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -189,6 +202,7 @@ class VisibleDevicesMisused(Rule):
         yield from self._read_back.drafts()
         if not late:
             yield from self._renumbered()
+            yield from self._hidden.drafts()
 
     def _renumbered(self) -> Iterable[Draft]:
         counts = [_visible_of(setting) for setting in self._settings]
