@@ -55,7 +55,11 @@ class Positions:
         return self._placed(node) is not None
 
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
-        """The node's region in the file at ``path``. Line 1 for a node that is in none of the file's parts."""
+        """The node's region in the file at ``path``. Line 1 for a node that is in none of the file's parts.
+
+        Where a chain of calls goes over several lines, that of a call begins at the name of its method, as the line in
+        a traceback does.
+        """
         if path is not None and path != self._path and path in self._others:
             if path not in self._opened:
                 self._opened[path] = Positions(self._others[path], path)
@@ -64,8 +68,12 @@ class Positions:
         found = part.ranges.get(node) if part is not None else None
         if part is None or found is None:
             return Place(path or self._path, 1, 1, 1, 1)
-        first, last = part.line(found.start.line), part.line(found.end.line)
-        return Place(path or self._path, first, found.start.column + 1, last, found.end.column + 1)
+        start = found.start
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            method = part.ranges[node.func.attr].start
+            start = method if method.line != start.line else start
+        first, last = part.line(start.line), part.line(found.end.line)
+        return Place(path or self._path, first, start.column + 1, last, found.end.column + 1)
 
     def span(self, node: cst.CSTNode, text: str) -> tuple[int, int] | None:
         """The node without its own parentheses, in character offsets into ``text``, the tree's own source.

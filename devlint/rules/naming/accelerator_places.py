@@ -138,13 +138,16 @@ def draft_of(
     handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
     # The top level is where a program chooses its device, but not where it has asked for one that may be the CPU.
     at_top = place.scope.setting is Setting.MODULE_LEVEL
+    known = candidates_of(definition.begun, definition.moved)
+    # Each argument once: whether it stands alone decides how safe the repair is.
+    later = [one for one in met if all(one.name != other.name for other in known)]
     shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
     candidates = [
         candidate
         for candidate in (
             *((*definition.in_use, *shared) if place.written_here else ()),
-            *candidates_of(definition.begun, definition.moved),
-            *met,
+            *known,
+            *later,
         )
         if candidate.name not in place.absent
         and (candidate.falls_back or not at_top)
