@@ -89,7 +89,7 @@ def confirm(
     runs = [run for run in runs if run.state != "skipped" or run.job.entry not in quiet]
 
     judged, unforeseen = judge(suspicions, runs, watch, _shown(cwd))
-    shown, hidden = _gated(judged, planned)
+    shown, hidden = _gated(tuple(map(_as_grave_as_seen, judged)), planned)
     found, suppressed = _found_by_running(unforeseen, planned, cwd)
     findings = sorted((*own, *shown, *found), key=lambda finding: finding.sort_key)
     result = replace(
@@ -222,6 +222,17 @@ def _of_other_ranks(request: ConfirmRequest, jobs: list[Job], runs: list[Run]) -
     return others + [Run(jobs[0], "failed", f"rank {number} did not report") for number in missing if jobs]
 
 
+def _as_grave_as_seen(finding: Finding) -> Finding:
+    """A confirmed finding with the severity of its rule: what was a warning because it was only suspected."""
+    if not _is_confirmed(finding):
+        return finding
+    return replace(finding, severity=max(finding.severity, all_codes()[finding.code].severity))
+
+
+def _is_confirmed(finding: Finding) -> bool:
+    return finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
+
+
 def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], Hidden]:
     """Without what is below the thresholds, unless it was seen to happen."""
     gates = {task.shown_as: task.gate for task in planned.tasks}
@@ -230,8 +241,7 @@ def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], H
     for finding in judged:
         gate = gates.get(finding.place.path)
         by = hidden_by(finding, gate) if gate else ""
-        is_confirmed = finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
-        if not by or (by == "confidence" and is_confirmed):
+        if not by or (by == "confidence" and _is_confirmed(finding)):
             shown.append(finding)
         else:
             below[by] += 1

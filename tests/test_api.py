@@ -28,7 +28,7 @@ def test_paths_give_what_the_command_line_shows(tmp_path: Path) -> None:
     found = lint_paths(["."], cwd=tmp_path)
     assert codes(found) == [("DEV901", "a.py", 5), ("DEV201", "pkg/b.py", 4)]
     stray = found[1]
-    assert (stray.name, stray.severity, stray.confidence) == ("discarded-transfer", Severity.ERROR, Confidence.HIGH)
+    assert (stray.name, stray.severity, stray.confidence) == ("discarded-transfer", Severity.WARNING, Confidence.HIGH)
     assert [step.device for step in stray.trace] == ["cpu", "cuda"]
     assert codes(lint_paths([tmp_path / "pkg"], cwd=tmp_path, jobs=2)) == [("DEV201", "pkg/b.py", 4)]
 

@@ -9,7 +9,7 @@ import pytest
 from devlint.check import Request, check
 from devlint.configuration.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
-from devlint.finding import Finding, Verdict, VerdictState
+from devlint.finding import Finding, Severity, Verdict, VerdictState
 from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.pipeline.result import Result
 from devlint.runtime import entries
@@ -148,6 +148,8 @@ def test_what_happens_is_confirmed_with_both_births_and_the_rest_is_not_reached(
     assert ("cpu", made) in births
     assert any(device == "cuda:0" and line for device, line in births)
     assert project.verdict("x + torch.ones(8)\n").state is VerdictState.NOT_REACHED
+    assert project.at("hidden = torch.zeros(x.shape[0], 8)\n").severity is Severity.ERROR
+    assert project.at("x + torch.ones(8)\n").severity is Severity.WARNING
     assert result.exit_code == 1
     assert [(entry.entry, entry.device, entry.state) for entry in result.entries] == [("net:build", "cuda:0", "ran")]
 

@@ -93,7 +93,7 @@ def _lines(known: Counter[Key]) -> list[Line]:
             [
                 (visible(key.path), "bold"),
                 (": ", "dim"),
-                (visible(key.code), SEVERITY_STYLES[rule.severity.label] if rule else ""),
+                (visible(key.code), SEVERITY_STYLES[rule.suspected_as.label] if rule else ""),
                 (visible(f"{where} {key.text}"), ""),
                 (f" ({count} times)" if count > 1 else "", "dim"),
             ]

@@ -56,6 +56,7 @@ def _fields(rule: RuleInfo) -> dict[str, str]:
         "code": rule.code,
         "name": rule.name,
         "severity": rule.severity.label,
+        "suspected_as": rule.suspected_as.label,
         "summary": rule.summary,
         "explanation": rule.page,
     }
@@ -65,8 +66,8 @@ def _table(rules: list[RuleInfo]) -> list[Line]:
     wide = max(len(rule.name) for rule in rules)
     return [
         [
-            (rule.code, SEVERITY_STYLES[rule.severity.label]),
-            (f"  {rule.severity.label:<7}  ", ""),
+            (rule.code, SEVERITY_STYLES[rule.suspected_as.label]),
+            (f"  {rule.suspected_as.label:<7}  ", ""),
             (f"{rule.name:<{wide}}  ", "bold"),
             (rule.summary, ""),
         ]
@@ -75,7 +76,13 @@ def _table(rules: list[RuleInfo]) -> list[Line]:
 
 
 def _page(rule: RuleInfo) -> str:
-    return f"# {rule.code} {rule.name} ({rule.severity.label})\n\n{rule.page.rstrip()}\n"
+    return f"# {rule.code} {rule.name} ({_severity(rule)})\n\n{rule.page.rstrip()}\n"
+
+
+def _severity(rule: RuleInfo) -> str:
+    if rule.suspected_as is rule.severity:
+        return rule.severity.label
+    return f"{rule.suspected_as.label}, {rule.severity.label} when confirmed"
 
 
 def _render(rule: RuleInfo) -> None:

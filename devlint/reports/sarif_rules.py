@@ -24,9 +24,9 @@ def sarif_rules() -> list[dict[str, Any]]:
             "shortDescription": {"text": clipped(rule.summary, DESCRIPTION_CHARACTERS)},
             "fullDescription": {"text": clipped(_what_it_does(rule.page) or rule.summary, DESCRIPTION_CHARACTERS)},
             "help": {"text": f"{rule.code} {rule.name}\n\n{rule.page}", "markdown": rule.page},
-            "defaultConfiguration": {"level": LEVELS[rule.severity]},
+            "defaultConfiguration": {"level": LEVELS[rule.suspected_as]},
             "properties": {
-                "problem.severity": _PROBLEM_SEVERITIES[rule.severity],
+                "problem.severity": _PROBLEM_SEVERITIES[rule.suspected_as],
                 "tags": tags(rule.code)[:TAGS_SHOWN],
             },
         }

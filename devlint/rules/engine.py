@@ -211,9 +211,10 @@ def _weight(rule: Rule, draft: Draft) -> tuple[int, int]:
 
 
 def _severity(rule: Rule, draft: Draft) -> Severity:
-    """That of the rule or of the draft; an error is said only of what is sure."""
+    """That of the rule or of the draft; an error is said only of what is sure, by a rule that is right when it is."""
     severity = rule.severity if draft.severity is None else draft.severity
-    return Severity.WARNING if severity is Severity.ERROR and draft.confidence is not Confidence.HIGH else severity
+    is_certain = draft.confidence is Confidence.HIGH and not rule.error_when_confirmed
+    return Severity.WARNING if severity is Severity.ERROR and not is_certain else severity
 
 
 def _finding(rule: Rule, draft: Draft, positions: Positions, editor: Editor) -> Finding:

@@ -22,6 +22,7 @@ _FACTS = re.compile(
     [ ]{4}code\ =\ "(?P<code>\w+)"\n
     [ ]{4}name\ =\ "(?P<name>[\w-]+)"\n
     [ ]{4}severity\ =\ Severity\.(?P<severity>\w+)\n
+    (?P<when_confirmed>[ ]{4}error_when_confirmed\ =\ True\n)?
     """,
     re.X | re.M,
 )
@@ -36,6 +37,8 @@ class RuleInfo:
     code: str
     name: str
     severity: Severity
+    suspected_as: Severity
+    """The gravest severity of its findings that no run has confirmed."""
     summary: str
     page: str
 
@@ -94,28 +97,28 @@ def all_rules() -> tuple[RuleInfo, ...]:
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 
-def _info(code: str, name: str, severity: Severity, page: str) -> RuleInfo:
-    return RuleInfo(code, name, severity, page.split("\n\n", 1)[0].replace("\n", " "), page)
+def _info(code: str, name: str, severity: Severity, error_when_confirmed: bool, page: str) -> RuleInfo:
+    suspected_as = Severity.WARNING if error_when_confirmed else severity
+    return RuleInfo(code, name, severity, suspected_as, page.split("\n\n", 1)[0].replace("\n", " "), page)
 
 
-_Facts = tuple[str, str, Severity, str]
+_Facts = tuple[str, str, Severity, bool, str]
 
 
 def _written() -> list[_Facts]:
     found: list[_Facts] = []
     for text in _sources():
         for facts in _FACTS.finditer(text):
-            found.append((facts["code"], facts["name"], Severity[facts["severity"]], _page(text)))
+            when_confirmed = facts["when_confirmed"] is not None
+            found.append((facts["code"], facts["name"], Severity[facts["severity"]], when_confirmed, _page(text)))
     return found
 
 
 def _imported() -> list[_Facts]:
     import inspect
 
-    return [
-        (rule.code, rule.name, rule.severity, inspect.cleandoc(inspect.getmodule(rule).__doc__ or ""))
-        for rule in rule_classes()
-    ]
+    pages = {rule: inspect.cleandoc(inspect.getmodule(rule).__doc__ or "") for rule in rule_classes()}
+    return [(rule.code, rule.name, rule.severity, rule.error_when_confirmed, page) for rule, page in pages.items()]
 
 
 def _sources() -> Iterator[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from calibration import FILES, Judged, parse_judged, read_judged, still_made, table
 from verdicts import markdown_table
+
+from devlint.configuration.codes import ALWAYS_ON, all_codes
+from devlint.finding import Severity
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -84,6 +88,18 @@ def test_the_label_files_of_the_project_are_readable() -> None:
     labels = read_judged(*FILES)
     assert len({label.release for label in labels}) > 30
     assert {file.parent.name for file in FILES} >= {"1", "extra"}
+
+
+def test_a_rule_says_errors_only_if_nine_in_ten_of_them_are_true() -> None:
+    """Of what it was sure of: later samples count with what it says as a warning since, with high confidence."""
+    graves = {code: rule for code, rule in all_codes().items() if rule.severity is Severity.ERROR}
+    sure: dict[str, Counter[str]] = {code: Counter() for code in graves}
+    for label in read_judged(*FILES):
+        if label.code in graves and (label.severity == "error" or label.confidence == "high"):
+            sure[label.code][label.label] += 1
+    doubtful = {code for code, said in sure.items() if said["true"] < 0.9 * (said["true"] + said["false"])}
+    demoted = {code for code, rule in graves.items() if rule.suspected_as is Severity.WARNING}
+    assert demoted == doubtful - ALWAYS_ON
 
 
 def test_the_readme_shows_the_table_of_the_label_files() -> None:

@@ -21,6 +21,9 @@ def test_a_rule_is_explained_by_code_and_by_name(devlint: Run) -> None:
     assert by_code.returncode == 0
     assert by_code.stdout.startswith("# DEV902 unreadable-file (error)\n\nA file that was to be analysed ")
     assert devlint("rule", "unreadable-file").stdout == by_code.stdout
+    assert devlint("rule", "DEV101").stdout.startswith(
+        "# DEV101 creation-without-device (warning, error when confirmed)\n"
+    )
 
 
 def test_the_beginning_of_codes_lists_them(devlint: Run) -> None:
@@ -41,6 +44,8 @@ def test_json_of_one_and_of_all(devlint: Run) -> None:
     one = json.loads(devlint("rule", "DEV900", "--output-format", "json").stdout)
     assert (one["code"], one["name"], one["severity"]) == ("DEV900", "unused-suppression", "warning")
     assert one["summary"] == "A suppression comment that silences nothing."
+    forgotten = json.loads(devlint("rule", "DEV101", "--output-format", "json").stdout)
+    assert (forgotten["severity"], forgotten["suspected_as"]) == ("error", "warning")
     every = json.loads(devlint("rule", "--all", "--output-format", "json").stdout)
     assert [rule["code"] for rule in every] == list(all_codes())
 

@@ -87,7 +87,7 @@ def test_of_a_long_trace_both_ends_are_kept() -> None:
 
 def test_a_rules_texts_and_tags_are_kept_short(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "Short. " * 300 + "\n\n## What it does\n\n" + "Long. " * 300
-    wordy = RuleInfo("DEV101", "n" * 300, Severity.ERROR, "s" * 2_000, page)
+    wordy = RuleInfo("DEV101", "n" * 300, Severity.ERROR, Severity.ERROR, "s" * 2_000, page)
     monkeypatch.setattr(sarif_rules, "all_codes", lambda: {**all_codes(), "DEV101": wordy})
     monkeypatch.setattr(sarif_rules, "tags", lambda code: [f"tag{number}" for number in range(25)])
     _, run = written(Result((PLAIN,), 1))

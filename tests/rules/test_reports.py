@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from devlint.finding import Applicability, Confidence, Finding, Severity
+from devlint.finding import Applicability, Confidence, Finding
 from tests.fixture_expectations import lint_text
 
 
@@ -148,15 +148,15 @@ def test_messages_are_the_same_in_every_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "severity"),
+    ("function", "confidence"),
     [
-        ("def forward(self, x):\n        return x + torch.zeros(x.shape)", Severity.ERROR),
-        ("def forward(self, x):\n        return self.layer(torch.zeros(4))", Severity.ERROR),
-        ("def forward(self, x):\n        return x.cuda() + torch.zeros(4)", Severity.ERROR),
-        ("@staticmethod\n    def f(x: torch.Tensor):\n        return x + torch.zeros(4)", Severity.WARNING),
+        ("def forward(self, x):\n        return x + torch.zeros(x.shape)", Confidence.HIGH),
+        ("def forward(self, x):\n        return self.layer(torch.zeros(4))", Confidence.HIGH),
+        ("def forward(self, x):\n        return x.cuda() + torch.zeros(4)", Confidence.HIGH),
+        ("@staticmethod\n    def f(x: torch.Tensor):\n        return x + torch.zeros(4)", Confidence.MEDIUM),
     ],
 )
-def test_a_clash_that_needs_a_caller_on_an_accelerator_is_a_warning(function: str, severity: Severity) -> None:
+def test_a_clash_that_needs_a_caller_on_an_accelerator_is_only_likely(function: str, confidence: Confidence) -> None:
     source = f"""
 import torch
 from torch import nn
@@ -168,7 +168,7 @@ class Model(nn.Module):
 
     {function}
 """
-    assert only("DEV101", source).severity is severity
+    assert only("DEV101", source).confidence is confidence
 
 
 FORECASTER = """
@@ -188,17 +188,17 @@ FORECASTER = """
 
 
 @pytest.mark.parametrize(
-    ("other", "severity"),
+    ("other", "confidence"),
     [
-        ("past", Severity.WARNING),
-        ("past[:, :-1]", Severity.WARNING),
-        ("self.layer(past)", Severity.ERROR),
-        ("self.scale[None]", Severity.ERROR),
+        ("past", Confidence.LOW),
+        ("past[:, :-1]", Confidence.LOW),
+        ("self.layer(past)", Confidence.HIGH),
+        ("self.scale[None]", Confidence.HIGH),
     ],
 )
-def test_what_is_brought_to_the_cpu_beside_an_input_may_be_meant(other: str, severity: Severity) -> None:
+def test_what_is_brought_to_the_cpu_beside_an_input_may_be_meant(other: str, confidence: Confidence) -> None:
     """A forecaster may be fed from the CPU; what its layers compute and its buffers are where it was moved."""
-    assert only("DEV401", FORECASTER.format(other)).severity is severity
+    assert only("DEV401", FORECASTER.format(other)).confidence is confidence
 
 
 OBSERVED = """
@@ -219,12 +219,12 @@ OBSERVED = """
 """
 
 
-def test_what_rests_on_a_convention_is_a_warning_and_says_which() -> None:
+def test_what_rests_on_a_convention_is_likely_only_and_says_which() -> None:
     finding = only("DEV101", OBSERVED)
-    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
+    assert finding.confidence is Confidence.MEDIUM
     assert "a simulated environment gives them" in finding.trace[0].message
     sure = only("DEV101", OBSERVED.replace("torch.as_tensor(env.reset())", "torch.zeros(4)"))
-    assert (sure.severity, sure.confidence) == (Severity.ERROR, Confidence.HIGH)
+    assert sure.confidence is Confidence.HIGH
 
 
 def test_an_argument_that_may_be_none_does_not_say_the_device_where_what_it_meets_does() -> None:
@@ -362,5 +362,5 @@ KEPT_FUNCTION = """
 def test_what_stands_for_a_default_need_not_take_a_device() -> None:
     finding = only("DEV101", KEPT_FUNCTION)
     assert finding.help == "`self.window_fn(64).to(audio.device)`"
-    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
+    assert finding.confidence is Confidence.MEDIUM
     assert "taken for the function that makes it by default" in finding.trace[0].message

@@ -89,6 +89,7 @@ class ReadBeforeCopyEnds(Rule):
     code = "DEV602"
     name = "read-before-copy-ends"
     severity = Severity.ERROR
+    error_when_confirmed = True
     wakes_at = any_of(host_read=always)
 
     def __init__(self) -> None:

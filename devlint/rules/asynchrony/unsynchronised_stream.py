@@ -88,6 +88,7 @@ class UnsynchronisedStream(Rule):
     code = "DEV601"
     name = "unsynchronised-stream"
     severity = Severity.ERROR
+    error_when_confirmed = True
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, str, str, int]] = set()

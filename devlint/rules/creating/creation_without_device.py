@@ -181,6 +181,7 @@ class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
     of_bare_factories = True
     claims_before = ("DEV404",)  # cpu-only-argument

@@ -121,6 +121,7 @@ class GeneratorDeviceMismatch(Rule):
     code = "DEV103"
     name = "generator-device-mismatch"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV202",)  # parameter-transfer
     wakes_at = any_of(
         created=lambda event: event.call.keyword("generator") is not None,

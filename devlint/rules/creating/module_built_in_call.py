@@ -103,6 +103,7 @@ class ModuleBuiltInCall(Rule):
     code = "DEV104"
     name = "module-built-in-call"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV201",)  # discarded-transfer
     wakes_at = any_of(device_mismatch=always)
 

@@ -74,6 +74,7 @@ class AcceleratorIndexIntoCpu(Rule):
     code = "DEV402"
     name = "accelerator-index-into-cpu"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
     claims_before = ("DEV405",)  # module-and-input-apart
 

@@ -113,6 +113,7 @@ class CpuOnlyArgument(Rule):
     code = "DEV404"
     name = "cpu-only-argument"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
     claims_before = ("DEV402",)  # accelerator-index-into-cpu
 

@@ -88,6 +88,7 @@ class MixedDeviceOperation(Rule):
     code = "DEV401"
     name = "mixed-device-operation"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
 
     def __init__(self) -> None:

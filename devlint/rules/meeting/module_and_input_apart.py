@@ -88,6 +88,7 @@ class ModuleAndInputApart(Rule):
     code = "DEV405"
     name = "module-and-input-apart"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
     claims_before = ("DEV401",)  # mixed-device-operation
     wakes_at = any_of(called=wraps)

@@ -150,6 +150,7 @@ class NumpyOnAccelerator(Rule):
     code = "DEV403"
     name = "numpy-on-accelerator"
     severity = Severity.ERROR
+    error_when_confirmed = True
     of_callers_tensors = True
     wakes_at = any_of(host_read=always, read_in_callee=always)
 

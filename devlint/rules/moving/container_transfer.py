@@ -79,6 +79,7 @@ class ContainerTransfer(Rule):
     code = "DEV204"
     name = "container-transfer"
     severity = Severity.ERROR
+    error_when_confirmed = True
     wakes_at = any_of(moved=always, stored=lambda event: event.attribute == "device")
 
     def __init__(self) -> None:

@@ -123,6 +123,7 @@ class DiscardedTransfer(Rule):
     code = "DEV201"
     name = "discarded-transfer"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV205",)  # round-trip-to-current-device
     gives_way_to = ("DEV204",)
 

@@ -168,6 +168,7 @@ class MovedOperandForgotten(Rule):
     code = "DEV208"
     name = "moved-operand-forgotten"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV101",)  # creation-without-device
     wakes_at = any_of(callers_module_called=always, called=hands_on_a_batch)
 

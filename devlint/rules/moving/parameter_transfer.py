@@ -100,6 +100,7 @@ class ParameterTransfer(Rule):
     code = "DEV202"
     name = "parameter-transfer"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV502",)  # unregistered-module
 
     def __init__(self) -> None:

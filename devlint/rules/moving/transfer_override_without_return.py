@@ -96,6 +96,7 @@ class TransferOverrideWithoutReturn(Rule):
     code = "DEV203"
     name = "transfer-override-without-return"
     severity = Severity.ERROR
+    error_when_confirmed = True
 
     def __init__(self) -> None:
         self._returning: set[str] = set()

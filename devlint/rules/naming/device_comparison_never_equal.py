@@ -89,6 +89,7 @@ class DeviceComparisonNeverEqual(Rule):
     code = "DEV305"
     name = "device-comparison-never-equal"
     severity = Severity.ERROR
+    error_when_confirmed = True
 
     def __init__(self) -> None:
         self._begun: dict[Scope, Begun] = {}

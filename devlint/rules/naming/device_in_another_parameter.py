@@ -78,6 +78,7 @@ class DeviceInAnotherParameter(Rule):
     code = "DEV311"
     name = "device-in-another-parameter"
     severity = Severity.ERROR
+    error_when_confirmed = True
 
     def device_misplaced(self, event: DeviceMisplaced) -> Iterable[Draft]:
         taken, wanted = event.taken.name.value, event.wanted.name.value

@@ -87,6 +87,7 @@ class InvalidDeviceName(Rule):
     code = "DEV309"
     name = "invalid-device-name"
     severity = Severity.ERROR
+    error_when_confirmed = True
     gives_way_to = ("DEV102",)
 
     def __init__(self) -> None:

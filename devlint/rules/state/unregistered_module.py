@@ -117,6 +117,7 @@ class UnregisteredModule(Rule):
     code = "DEV502"
     name = "unregistered-module"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:

@@ -144,6 +144,7 @@ class UnregisteredTensor(Rule):
     code = "DEV501"
     name = "unregistered-tensor"
     severity = Severity.ERROR
+    error_when_confirmed = True
     claims_before = ("DEV504",)  # stale-stored-device
 
     def __init__(self) -> None:
