@@ -104,7 +104,7 @@ def test_exactly_the_new_finding_is_reported(devlint: Any, way: str, output_form
         assert [finding["path"] for finding in document["findings"]] == ["demo/added.py"]
         assert document["summary"]["baselined"] == (0 if way == "diff-base" else 4)
     if output_format == "concise":
-        assert done.out.startswith("demo/added.py:5:5: DEV201 error")
+        assert done.out.startswith("demo/added.py:5:5: DEV201 warning")
         assert len(done.out.splitlines()) == 1
 
 
