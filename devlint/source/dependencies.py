@@ -93,10 +93,17 @@ class Dependencies:
         return Extent(limit, max((most for most, _ in self.counted), default=0), min(refused, default=0))
 
     def settle(self) -> None:
-        """Ends the recording: the parts that were read, and their fingerprint, go to the files."""
+        """Ends the recording: the parts that were read, and their fingerprint, go to the files.
+
+        Beside the whole of a file no part of it is told.
+        """
+        from devlint.source.dependency_parts import PROGRAM
+
         parts: dict[str, list[str]] = {}
+        whole = {path for path, part in self.parts_read if part == PROGRAM}
         for path, part in self.parts_read:
-            parts.setdefault(path, []).append(part)
+            if part == PROGRAM or path not in whole:
+                parts.setdefault(path, []).append(part)
         for path, fingerprints in self.fingerprints.items():
             read, state, known = tuple(sorted(parts.get(path, ()))), self.parsed[path], self.known.get(path)
             same = known is not None and (known.digest, known.parts) == (state.digest, read)

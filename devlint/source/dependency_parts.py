@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 SIGNS = ""
-"""What the file as a whole is: whether it is a main program. It belongs to each other part."""
+"""What the file as a whole is: its role, as far as its text tells. It belongs to each other part."""
 
 IMPORTS = "imports"
 """Where all imports of the file lead."""
 
 MODULE = "module"
 """The statements of the module level that do more than bind a name."""
+
+CLASS_NAMES = "class names"
+"""The names of definitions and imports that are written as those of classes are."""
+
+CLASSES = "classes"
+"""What these names stand for, and all classes that the file defines."""
 
 PROGRAM = "program"
 """All of it."""
@@ -18,6 +24,16 @@ PROGRAM = "program"
 def name_part(name: str) -> str:
     """What a name of the module level stands for, or that it stands for nothing."""
     return f"name:{name}"
+
+
+def attribute_part(name: str) -> str:
+    """Which definitions mention this attribute of ``self``."""
+    return f"attribute:{name}"
+
+
+def only_mention_part(name: str) -> str:
+    """Whether a name stands in the file once."""
+    return f"once:{name}"
 
 
 def body_part(qualname: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import field
 from devlint.records import dataclass
 from devlint.source.gate import statements_in
 from devlint.source.lines import Lines
-from devlint.source.outline import Definition, Function, Outline, first_line
+from devlint.source.outline import Definition, Function, Outline, OwnNames, first_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,11 @@ class Fragments:
     """Names of the module level: the statements that bind them, or change what they hold."""
     bodies: dict[str, list[int]] = field(default_factory=dict)
     """Qualified names of definitions: their bodies, and the statements around."""
+
+    own: list[tuple[str, OwnNames]] = field(default_factory=list)
+    """Qualified names of definitions, and how their bodies use the attributes of ``self``."""
+    classes: dict[str, list[int]] = field(default_factory=dict)
+    """Names of the classes that stand in no other definition: the statements in which they do."""
 
     def add(self, fragment: Fragment, bound: Iterable[str] = ()) -> int:
         number = len(self.all)
@@ -74,7 +79,10 @@ def fragments_of(text: str, tree: ast.Module, outline: Outline) -> Fragments:
         bound = frozenset(name for statement in statements for name in _bound(statement))
         fragment = Fragment(tuple(spans), outlines, any(map(_acts, statements)))
         number = found.add(fragment, bound)
+        for name in _classes(statements):
+            found.classes.setdefault(name, []).append(number)
         for name, definition in inside:
+            found.own.append((name, definition.own))
             body = found.add(Fragment(((definition.body, definition.last),)))
             found.bodies.setdefault(name, []).extend((number, body))
     return found
@@ -110,6 +118,15 @@ def _definitions(statements: Iterable[ast.AST], prefix: str) -> Iterator[tuple[s
             yield from _definitions(node.body, f"{prefix}{node.name}.")
         else:
             yield from _definitions(statements_in(node), prefix)
+
+
+def _classes(statements: Iterable[ast.AST]) -> Iterator[str]:
+    """The names of the outermost classes."""
+    for node in statements:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif not isinstance(node, Function):
+            yield from _classes(statements_in(node))
 
 
 def _outlined(definition: Definition, own: frozenset[str]) -> str:

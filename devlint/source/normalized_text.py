@@ -1,4 +1,7 @@
-"""The normalized text of a program: the same for texts that differ in comments, docstrings and empty lines alone."""
+"""The normalized text of a program: the same for texts that differ in comments and empty lines alone.
+
+So it is for docstrings that state the same types: nothing else of another file's docstrings is read.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 import sys
 from bisect import bisect_left
 
+from devlint.source.docstring_types import types_stated
 from devlint.source.gate import statements_in
 from devlint.source.lines import Lines
 from devlint.source.string_pattern import STRING
@@ -28,25 +32,27 @@ _DOCSTRING = re.compile(r"[ \t\f]*[rRuU]?['\"]")
 
 
 class NormalizedText:
-    """The text of a program without comments, docstrings and empty lines."""
+    """The text of a program without comments and empty lines; of docstrings it has the types that they state."""
 
     def __init__(self, text: str, tree: ast.Module) -> None:
         self._lines = Lines(text)
-        self._docstrings = sorted(span for span in _docstrings(tree) if self._has_its_lines(*span))
+        self._docstrings = sorted(found for found in _docstrings(tree) if self._has_its_lines(*found[:2]))
 
     def _has_its_lines(self, first: int, last: int) -> bool:
         return _DOCSTRING.match(self._lines.between(first, last)) is not None
 
     def lines(self, first: int, last: int) -> str:
-        """These lines, which are whole statements, with ``""`` for each docstring that has its lines for itself."""
+        """These lines, which are whole statements, with the types that it states for each docstring that has its
+        lines for itself."""
         texts: list[str] = []
         at = first
-        for begins, ends in self._docstrings[bisect_left(self._docstrings, (first, 0)) :]:
+        for begins, ends, stated in self._docstrings[bisect_left(self._docstrings, (first, 0, "")) :]:
             if begins > last:
                 break
             docstring = self._lines.between(begins, ends)
             indent = docstring[: len(docstring) - len(docstring.lstrip(" \t\f"))]
-            texts += [self._lines.between(at, begins - 1), f'{indent}""\n']
+            types = repr(sorted(types_stated(stated).items())) if ":" in stated else ""
+            texts += [self._lines.between(at, begins - 1), f"{indent}{types!r}\n"]
             at = ends + 1
         if at <= last:
             texts.append(self._lines.between(at, last))
@@ -73,9 +79,9 @@ def _is_cut(match: re.Match[str]) -> bool:
     return ("f" in prefix or "t" in prefix) and found.count("{") != found.count("}")
 
 
-def _docstrings(tree: ast.Module) -> list[tuple[int, int]]:
-    """First and last line of each docstring with no other statement on them, 1-based."""
-    found: list[tuple[int, int]] = []
+def _docstrings(tree: ast.Module) -> list[tuple[int, int, str]]:
+    """First and last line of each docstring with no other statement on them, 1-based, and its text."""
+    found: list[tuple[int, int, str]] = []
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -88,5 +94,5 @@ def _docstrings(tree: ast.Module) -> list[tuple[int, int]]:
             alone = node.body[1].lineno > last_line if len(node.body) > 1 else True
             header = getattr(node, "lineno", 0)
             if alone and first.lineno > header:
-                found.append((first.lineno, last_line))
+                found.append((first.lineno, last_line, first.value.value))
     return found

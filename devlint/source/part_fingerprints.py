@@ -11,15 +11,16 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Protocol
 
-from devlint.source.dependency_parts import IMPORTS, MODULE, SIGNS
+from devlint.source.dependency_parts import CLASS_NAMES, CLASSES, IMPORTS, MODULE, SIGNS
 from devlint.source.fragments import Fragments, fragments_of
 from devlint.source.normalized_text import NormalizedText
 from devlint.source.outline import Import
 from devlint.source.program import Program, program_of
+from devlint.source.role import signs_of_roles
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -58,13 +59,15 @@ class PartFingerprints:
         self._rebound: frozenset[str] = frozenset()
         self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
         self._known: dict[frozenset[str], str] = {}
-        signs: tuple[object, ...] = (program.is_main,)
+        self._mentions: Mapping[str, int] = {}
+        signs: tuple[object, ...] = signs_of_roles(program.text)
         if program.tree is not None and program.outline is not None:
             outline = program.outline
             self._normalized = NormalizedText(program.text, program.tree)
             self._fragments = fragments_of(program.text, program.tree, outline)
             self._imports = dict(_import_target(one) for one in outline.imports if one.name != "*")
             self._rebound = frozenset(outline.rebound)
+            self._mentions = outline.mentions
             stars = [one.module for one in outline.imports if one.name == "*"]
             signs = (*signs, outline.sets_default, stars)
         self._signs = repr(signs)
@@ -94,12 +97,28 @@ class PartFingerprints:
                 numbers.update(number for number, fragment in enumerate(self._fragments.all) if fragment.acts)
             elif part == IMPORTS:
                 texts.append(_bytes(repr(sorted(self._imports.items()))))
+            elif kind == "attribute":
+                texts.append(_bytes(repr([one for one, own in self._fragments.own if name in own.mentioned])))
+            elif kind == "once":
+                texts.append(_bytes(repr((name, self._mentions.get(name, 0) == 1))))
+            elif part == CLASS_NAMES:
+                texts.append(_bytes(repr(self._class_names)))
+            elif part == CLASSES:
+                texts.append(_bytes(repr(self._class_names)))
+                names.update(self._class_names)
+                numbers.update(number for found in self._fragments.classes.values() for number in found)
             elif part != SIGNS:
                 texts.append(_bytes(self._normalized.whole()))
         names, numbers = self._closure(names, numbers)
         texts += (self._fragment(number)[0] for number in sorted(numbers))
         leading = [(name, self._imports.get(name), name in self._rebound) for name in sorted(names & self._names)]
         return _digest([*texts, _bytes(repr([one for one in leading if one[1] or one[2]]))]).hex()
+
+    @cached_property
+    def _class_names(self) -> list[str]:
+        """The names that :data:`CLASS_NAMES` speaks of, in an order of their own."""
+        outermost = {name for name in self._fragments.bodies if "." not in name}
+        return sorted(name for name in outermost.union(self._fragments.classes, self._imports) if name[:1].isupper())
 
     def _closure(self, names: set[str], numbers: set[int]) -> tuple[set[str], set[int]]:
         """The closure: all names and fragments that these refer to."""

@@ -11,7 +11,6 @@ import ast
 from devlint.records import dataclass
 from devlint.source.gate import check_syntax, too_deep
 from devlint.source.outline import Outline, outline_of
-from devlint.source.role import has_main_guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,6 @@ class Program:
     text: str
     tree: ast.Module | None
     outline: Outline | None
-    is_main: bool
-    """It runs when it is the main program."""
 
 
 def program_of(text: str) -> Program | None:
@@ -30,4 +27,4 @@ def program_of(text: str) -> Program | None:
     tree, refusal = check_syntax(text)
     if (refusal is not None and refusal.final) or too_deep(text, tree) is not None:
         return None
-    return Program(text, tree, outline_of(tree) if tree is not None else None, has_main_guard(text))
+    return Program(text, tree, outline_of(tree) if tree is not None else None)

@@ -74,6 +74,15 @@ def role_of(path: PurePath, text: str) -> Role:
         return Role.BENCHMARK
     if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem):
         return Role.SCRIPT
+    return _role_by_text(text)
+
+
+def signs_of_roles(text: str) -> tuple[bool, Role]:
+    """All that :func:`role_of` takes from a text: where it stays, so does the role of the file."""
+    return _tests_a_model(text), _role_by_text(text)
+
+
+def _role_by_text(text: str) -> Role:
     # Few files ask for their name, and to look for the others takes longer.
     if has_main_guard(text):
         return _role_by_guard(text)

@@ -168,7 +168,22 @@ def _word(tree: ast.Module, lines: Lines, draw: random.Random) -> str | None:
     return "".join([*lines[:place], draw.choice(["# words\n", "\n", "# torch\n"]), *lines[place:]])
 
 
+def _docstring(tree: ast.Module, lines: Lines, draw: random.Random) -> str | None:
+    """The type of a parameter, as the docstring of a definition or of its class states it."""
+    functions = [f for f in _functions(tree) if f.args.args]
+    if not functions:
+        return None
+    function = draw.choice(functions)
+    stated = draw.choice(["torch.Tensor", "int", "nn.Module", "np.ndarray"])
+    words = f'"""Of it.\n\n    Args:\n        {draw.choice(function.args.args).arg} ({stated}): it\n    """'
+    first = function.body[0]
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return _inserted(lines, first.lineno, words)
+    indent = lines[first.lineno - 1][: first.col_offset]
+    return "".join([*lines[: first.lineno - 1], f"{indent}{words}\n", *lines[first.end_lineno or first.lineno :]])
+
+
 _EDITS: tuple[Callable[[ast.Module, Lines, random.Random], str | None], ...] = (
     _into_body, _into_body, _out_of_body, _device, _device, _signature, _base, _decorator, _class_attribute, _renamed,
-    _removed, _module_level, _module_level, _word,
+    _removed, _module_level, _module_level, _word, _docstring,
 )  # fmt: skip

@@ -66,8 +66,8 @@ def test_of_files_that_have_not_changed_nothing_is_fingerprinted_again(
     project.lint()
     assert project.analysed == ["pkg/net.py"]
     assert not any("def make" in text for text in fingerprinted)
-    project.replace("pkg/net.py", "make(4)", "scale() + make(4)")
-    project.replace("pkg/net.py", "Base, make", "Base, make, scale")
+    project.replace("pkg/loose.py", "torch.ones(4)", "torch.ones(4) * scale()")
+    project.replace("pkg/loose.py", "import Base", "import Base, scale")
     project.agrees()
     assert any("def make" in text for text in fingerprinted), "other parts of it are read now"
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.source.dependency_parts import IMPORTS, MODULE, PROGRAM, SIGNS, body_part, name_part
+from devlint.source.dependency_parts import (
+    CLASS_NAMES,
+    CLASSES,
+    IMPORTS,
+    MODULE,
+    PROGRAM,
+    SIGNS,
+    attribute_part,
+    body_part,
+    name_part,
+    only_mention_part,
+)
 from devlint.source.part_fingerprints import PartFingerprints
 from devlint.source.program import program_of
 
@@ -231,7 +242,7 @@ def test_statements_that_share_a_line_are_one() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (TEXT, f'{TEXT}\nif __name__ == "__main__":\n    lone()\n'),
+        (TEXT, f"{TEXT}\nargs = lone().parse_args()\n"),
         ("return math.pi", "torch.set_default_device(0)"),
         ("from .more import *", "from .less import *"),
         ("return math.pi", "from .less import *"),
@@ -240,6 +251,62 @@ def test_statements_that_share_a_line_are_one() -> None:
 )
 def test_signs_are_parts_of_everything(old: str, new: str) -> None:
     assert changed(old, new) == ALL - {PROGRAM}
+
+
+def test_a_main_guard_is_a_part_of_everything_where_it_changes_the_role() -> None:
+    guarded = f'{TEXT}\nif __name__ == "__main__":\n    lone()\n'
+    assert changed(TEXT, guarded) == {MODULE}, "with relative imports it stays a library"
+    before, after = (fingerprints_of(text.replace("import os\n", "import argparse\n")) for text in (TEXT, guarded))
+    assert all(before.of([part]) != after.of([part]) for part in ALL)
+
+
+def test_the_types_that_a_docstring_states_are_a_part_of_its_definition() -> None:
+    text = TEXT.replace('"""Makes."""', '"""Makes.\n\n    Args:\n        n (int): how many\n    """')
+    assert changed("n (int): how many", "n (torch.Tensor): how many", text) == of_bodies("make")
+    assert changed("n (int): how many", "n (int): as many: all", text) == set()
+    assert changed("(int): how", "(int) how", text) == of_bodies("make")
+    of_class = TEXT.replace('"""A base."""', '"""A base.\n\n    :param int size: of it\n    """')
+    assert of_names("Base", "Net") | of_bodies("Base.__init__") <= changed("param int", "param float", of_class)
+
+
+def _changes(part: str, old: str, new: str) -> bool:
+    assert old in TEXT, old
+    return fingerprints_of(TEXT).of([part]) != fingerprints_of(TEXT.replace(old, new, 1)).of([part])
+
+
+def test_names_of_classes_are_those_that_are_defined_and_imported() -> None:
+    assert _changes(CLASS_NAMES, "import Thing,", "import Other,")
+    assert _changes(CLASS_NAMES, "def make(", "def Make(")
+    assert _changes(CLASS_NAMES, "class Net(Base):", "class Nets(Base):")
+    assert _changes(CLASS_NAMES, "now = None", "class Late: pass")
+    assert not _changes(CLASS_NAMES, "UNUSED = None", "UNUSED = OTHER = None")
+    assert not _changes(CLASS_NAMES, "class Net(Base):", "class Net(Thing):")
+    assert not _changes(CLASS_NAMES, "import os", "import os, sys")
+
+
+def test_classes_are_what_stands_for_their_names() -> None:
+    assert _changes(CLASSES, "class Net(Base):", "class Net(Thing):")
+    assert _changes(CLASSES, "def extra(self, x:", "def extra(self, y:")
+    assert _changes(CLASSES, "return x * self.scale", "self.kept = x")
+    assert _changes(CLASSES, "from .other import Thing", "from .another import Thing")
+    assert _changes(CLASSES, "now = None", "class Late: pass")
+    assert not _changes(CLASSES, "return x * self.scale", "return x")
+    assert not _changes(CLASSES, "def lone():", "def lone(n):")
+
+
+def test_which_definitions_mention_an_attribute_is_a_part() -> None:
+    scale = attribute_part("scale")
+    assert _changes(scale, "return _helper(x)", "return self.scale")
+    assert _changes(scale, "return x * self.scale", "return x")
+    assert not _changes(scale, "return x * self.scale", "return x + self.scale")
+    assert not _changes(scale, "return _helper(x)", "return self.table")
+
+
+def test_whether_a_name_stands_there_once_is_a_part() -> None:
+    once = only_mention_part("lone")
+    assert _changes(once, "UNUSED = None", "UNUSED = lone()")
+    assert _changes(once, "    import math", "    lone()")
+    assert not _changes(once, "def make(n: int = 2):", "def make(n: int = 3):")
 
 
 def test_of_a_file_without_torch_every_part_counts() -> None:

@@ -14,6 +14,7 @@ from devlint.placement.declarations.index import FileIndex
 from devlint.placement.declarations.parameter_evidence import Role, roles_of
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.source.dependency_parts import PROGRAM
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -70,6 +71,8 @@ def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> S
     """The calls of private methods of a file: gathered once for all that is asked of it."""
 
     def find() -> dict[tuple[int, str], list[Site]]:
+        # A definition that is new calls it perhaps.
+        program.rests_on(PROGRAM)
         found: dict[tuple[int, str], list[Site]] = {}
         for caller in list(program.index.functions.values()):
             if not caller.is_definition or not is_declared_openly(program.index, caller.qualname):

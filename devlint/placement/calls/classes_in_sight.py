@@ -14,6 +14,7 @@ from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.parameter_evidence import Held, Role
 from devlint.placement.domain.abstract_values import ClassValue
+from devlint.source.dependency_parts import CLASSES
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -42,7 +43,10 @@ def with_members(program: Program, members: frozenset[str]) -> Held | None:
 
     A Module is known by a method that the project defines: configurations have numbers under the names of a layer's.
     """
-    found = dict(_having(program, members)) if members else {}
+    if not members:
+        return None
+    program.rests_on(CLASSES)
+    found = dict(_having(program, members))
     if not found:
         return None
     general = [name for name, one in found.items() if all(one in other.order for other in found.values())]

@@ -43,6 +43,7 @@ from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.source.dependency_parts import CLASSES
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -224,6 +225,7 @@ def _overrides(program: Program, info: FunctionInfo) -> Mapping[int, Sequence[Fu
     """The methods of a file that override another one, by that one: gathered once for all that is asked of the file."""
 
     def find() -> dict[int, list[FunctionInfo]]:
+        program.rests_on(CLASSES)
         found: dict[int, list[FunctionInfo]] = {}
         for derived in list(program.index.classes.values()):
             if not is_declared_openly(program.index, derived.qualname):

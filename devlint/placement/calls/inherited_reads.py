@@ -29,6 +29,7 @@ def read_of_derived(program: Program, method: FunctionInfo, receiver: Value | No
     owner = method.owner
     if info is None or owner is None or info is owner or program.in_progress(info):
         return
+    method.depend_on_body()
     mentioned, known = method.own.mentioned, {one.qualname for one in owner.order}
     anew = calls_what_is_overridden(info, method)
     facts = program.facts(info)
@@ -42,6 +43,7 @@ def calls_what_is_overridden(info: ClassInfo, method: FunctionInfo) -> bool:
     owner = method.owner
     if owner is None:
         return False
+    method.depend_on_body()
     below = info.order[: info.order.index(owner)] if owner in info.order else ()
     overridden = (name for one in below for name in one.methods if name != method.name and not name.startswith("__"))
     return any(name in method.own.mentioned and owner.method(name) is not None for name in overridden)

@@ -29,5 +29,6 @@ def kept_so_far(interp: Interpreter, info: FunctionInfo, receiver: Value | None)
     if interp.info is None or not interp.program.in_progress(receiver.info):
         return {}
     me = next((parameter.name.value for parameter in parameters_of(interp.info.header)), "")
+    info.depend_on_body()
     held = ((name, interp.state.values.get(f"{me}.{name}")) for name in sorted(info.own.mentioned))
     return {name: value for name, value in held if isinstance(value, Tensor) and value.device == CPU}

@@ -252,7 +252,7 @@ def _may_be_brought(interp: Interpreter, field: cst.Attribute, methods: frozense
     if owner is None or path is None or not path.startswith("self."):
         return True
     name = path.split(".")[1]
-    bodies = [m.node.body for one in owner.order for m in one.methods.values() if name in m.own.mentioned]
+    bodies = [method.node.body for method in owner.mentioning(name)]
     return any(_brings(child, path, field, methods) for body in bodies for child in descend(body))
 
 

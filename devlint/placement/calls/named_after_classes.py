@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations import evidence_names as names
+from devlint.source.dependency_parts import CLASS_NAMES, name_part
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -29,8 +30,12 @@ def named_after(program: Program, parameter: str, no_tensor: bool, owner: ClassI
     last = parameter.rpartition("_")[2].lower()
     own = {one.name for one in owner.order} if owner is not None else ()
     end_alone = no_tensor and not names.names_a_function(parameter)
+    program.rests_on(CLASS_NAMES)
     fitting = (name for name in _in_sight(program, last) if _fits(parameter, _words(name), end_alone))
-    return tuple(name for name in fitting if name not in own)
+    found = tuple(name for name in fitting if name not in own)
+    for name in found:
+        program.rests_on(name_part(name))
+    return found
 
 
 def _in_sight(program: Program, last: str) -> Iterator[str]:

@@ -33,10 +33,8 @@ def replaces_attributes(interp: Interpreter, owner: cst.BaseExpression) -> bool:
 def _stored(interp: Interpreter, kept: str) -> Iterator[str]:
     """What the methods of the running class assign to, of those that mention what it keeps by this name."""
     holder = interp.info.owner if interp.info is not None else None
-    methods = (m for one in holder.order for m in one.methods.values()) if holder is not None else ()
-    for method in methods:
-        if kept in method.own.mentioned:
-            yield from method.find(_assigned)
+    for method in holder.mentioning(kept) if holder is not None else ():
+        yield from method.find(_assigned)
 
 
 def _assigned(node: FunctionNode) -> tuple[str, ...]:

@@ -100,7 +100,8 @@ def _device_of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> De
         return None
     methods = [method for one in info.order for method in one.methods.values()]
     storing = {method.name for method in methods if name in method.own.stored}
-    if any(method.name == "__init__" and storing & {*method.own.mentioned, "__init__"} for method in methods):
+    constructors = [method for method in methods if method.name == "__init__"]
+    if constructors and ("__init__" in storing or any(method.mentions(*storing) for method in constructors)):
         return None
     found = (interp.program.holder(holder) or interp.program).global_value(f"{holder.qualname}.{name}")
     return found if isinstance(found, DeviceName) else None

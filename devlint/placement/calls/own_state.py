@@ -40,7 +40,7 @@ def _is_always_brought(names: frozenset[str], info: ClassInfo) -> bool:
     building = info.constructors
     methods = [method for one in info.order for method in one.methods.values() if method not in building]
     # The body of a method that does not mention them is not read: nothing depends on it then.
-    return all(_brings(method, names) for method in methods if not names.isdisjoint(method.own.mentioned))
+    return all(_brings(method, names) for method in methods if method.mentions(*names))
 
 
 def _brings(method: FunctionInfo, names: frozenset[str]) -> bool:

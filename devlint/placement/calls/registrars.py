@@ -40,7 +40,7 @@ def register_what_is_handed(interp: Interpreter, node: cst.Call, info: FunctionI
     """Keep what a call in a constructor has registered."""
     if interp.scope.setting is not Setting.CONSTRUCTION or not site.arguments or site.unpacks:
         return
-    if info.has_receiver and info.own.mentioned.isdisjoint(_METHODS):
+    if info.has_receiver and not info.mentions(*_METHODS):
         return
     arms = tuple(_registered_by(info))
     keeper = _keeper(interp)

@@ -19,7 +19,7 @@ from devlint.placement.declarations.names_read import bound_names, loop_variable
 from devlint.placement.declarations.self_attributes import calls_of_attributes, fillings, own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, body_of, descend, names_in
 from devlint.semantics import library_models
-from devlint.source.dependency_parts import IMPORTS, body_part
+from devlint.source.dependency_parts import IMPORTS, attribute_part, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
 Found = TypeVar("Found")
@@ -85,13 +85,14 @@ class FunctionInfo:
     @property
     def node(self) -> FunctionNode:
         """The whole definition, parsed on first use."""
-        self._depend_on_body()
+        self.depend_on_body()
         if self._parse is not None:
             parse, self._parse = self._parse, None
             self._node = parse()
         return self._node if self._node is not None else self.header
 
-    def _depend_on_body(self) -> None:
+    def depend_on_body(self) -> None:
+        """Record that the body was read: also where what it shows is kept, since each read may be another query's."""
         if self.linkage is not None:
             self.linkage.depends_on(body_part(self.qualname))
 
@@ -116,6 +117,13 @@ class FunctionInfo:
     def has_receiver(self) -> bool:
         """Whether the first parameter is the object, or the class, that it is called on."""
         return self.owner is not None and not self.is_static
+
+    def mentions(self, *names: str) -> bool:
+        """Whether the body mentions one of these attributes of ``self``: what does not today may do so tomorrow."""
+        if self.linkage is not None:
+            for name in names:
+                self.linkage.depends_on(attribute_part(name))
+        return not self.own.mentioned.isdisjoint(names)
 
     @property
     def stores(self) -> frozenset[str]:
@@ -170,7 +178,7 @@ class FunctionInfo:
     @property
     def gives_none(self) -> bool:
         """Whether a call gives None whenever it ends, by its source: no ``return`` has a value, and nothing yields."""
-        self._depend_on_body()
+        self.depend_on_body()
         if self._gives is None:
             self._gives = self._returns() or self.is_generator
         return not self._gives
@@ -398,6 +406,13 @@ class ClassInfo:
         """The method by method resolution order, as far as the project defines the bases."""
         return next((c.methods[name] for c in self.order if name in c.methods), None)
 
+    def mentioning(self, name: str) -> Iterator[FunctionInfo]:
+        """The methods that mention an attribute of ``self``, its own and those of its bases."""
+        for one in self.order:
+            if one.linkage is not None:
+                one.linkage.depends_on(attribute_part(name))
+            yield from (method for method in one.methods.values() if name in method.own.mentioned)
+
     def defines(self, *names: str) -> bool:
         return any(self.method(name) is not None for name in names)
 
@@ -420,7 +435,7 @@ def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
 
 def _builds(method: FunctionInfo) -> bool:
     """Whether it stores attributes, or registers some."""
-    return bool(method.stores) or not _REGISTERING.isdisjoint(method.own.mentioned)
+    return bool(method.stores) or method.mentions(*_REGISTERING)
 
 
 def _builders(info: ClassInfo) -> tuple[FunctionInfo, ...]:

@@ -41,9 +41,7 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
     found: dict[str, Kept] = {}
     names = {attribute for _, attribute in attributes}
     used = [
-        (_self_of(method), uses_in(method, imports))
-        for method in owner.methods.values()
-        if not names.isdisjoint(method.own.mentioned)
+        (_self_of(method), uses_in(method, imports)) for method in owner.methods.values() if method.mentions(*names)
     ]
     for name, attribute in attributes:
         shown = [sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ())]

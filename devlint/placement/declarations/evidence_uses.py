@@ -44,6 +44,7 @@ from devlint.placement.syntax.nodes import FunctionNode, code_of, dotted, inner_
 
 def uses_in(info: FunctionInfo, imports: ImportTable) -> Uses:
     """What the body of a definition shows of the names in it, gathered once. ``imports`` are those of its file."""
+    info.depend_on_body()
     if info.uses is None:
         info.uses = uses_of(info.node, imports)
     return info.uses

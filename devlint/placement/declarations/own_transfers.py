@@ -131,7 +131,7 @@ def _is_kept_by_name(info: ClassInfo, name: str) -> bool:
         _hands_on_the_text(method, name)
         for one in info.order
         for method in one.methods.values()
-        if name in method.own.mentioned or method.name == "__init__"
+        if method.name == "__init__" or method.mentions(name)
     )
 
 

@@ -39,7 +39,9 @@ def _at_work(info: ClassInfo) -> frozenset[str]:
     open_names: set[str] = working | _FORWARD
     while open_names:
         reached |= open_names
-        bodies = (method for name in open_names for method in methods.get(name, ()))
+        bodies = [method for name in open_names for method in methods.get(name, ())]
+        for body in bodies:
+            body.depend_on_body()
         open_names = {name for body in bodies for name in body.own.mentioned if name in methods} - reached
     return frozenset(reached)
 

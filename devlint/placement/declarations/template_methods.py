@@ -14,7 +14,7 @@ def is_step_of_forward(owner: ClassInfo, method: FunctionInfo) -> bool:
     if not owner.is_module or forward is None or forward.owner is owner or method.is_static:
         return False
     # What mentions no such attribute is not parsed.
-    return method.name in forward.own.mentioned and _hands_inputs_to(forward, method.name)
+    return forward.mentions(method.name) and _hands_inputs_to(forward, method.name)
 
 
 def _hands_inputs_to(forward: FunctionInfo, name: str) -> bool:

@@ -32,6 +32,9 @@ class Program(Protocol):
     @property
     def role(self) -> Role: ...
 
+    def rests_on(self, part: str) -> None:
+        """Record that a part of the module was read that its readers cannot know of by themselves."""
+
     # -- names
 
     def global_value(self, name: str) -> Value:

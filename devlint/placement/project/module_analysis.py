@@ -49,7 +49,7 @@ from devlint.placement.project.unbound_names import is_unbound
 from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of, literal, parameters_of
 from devlint.source.deadline import checkpoint
-from devlint.source.dependency_parts import MODULE
+from devlint.source.dependency_parts import MODULE, PROGRAM, only_mention_part
 from devlint.source.role import Role, names_a_test
 
 
@@ -271,6 +271,7 @@ class ModuleAnalysis:
         if self.role is not Role.SCRIPT:
             return self.role
         outermost = info.qualname.partition(".")[0]
+        self.rests_on(only_mention_part(outermost))
         shown = self._is_demonstrated and not names_a_test(outermost)
         return Role.LIBRARY if shown or outermost in self.index.once else Role.SCRIPT
 
@@ -314,6 +315,7 @@ class ModuleAnalysis:
 
     def _reads_what_is_made(self, info: FunctionInfo) -> bool:
         """Whether a method reads of an object whose class is being constructed."""
+        info.depend_on_body()
         return info.owner is not None and bool(info.own.mentioned) and self.in_progress(info.owner)
 
     def _result_before(self, info: FunctionInfo) -> Value | None:
@@ -350,8 +352,13 @@ class ModuleAnalysis:
         found = self.linkage.from_star(name)
         return NOTHING if found is None else found
 
+    def rests_on(self, part: str) -> None:
+        """Record that a part of the module was read that its readers cannot know of by themselves."""
+        self.linkage.depends_on(part)
+
     def is_unbound(self, name: str) -> bool:
         """Whether a name is certainly neither a module-level one, nor a builtin, nor of a star import."""
+        self.rests_on(PROGRAM)
         return is_unbound(name, self.index, self.linkage, self.path, self.role)
 
     def exported(self, name: str) -> Value | None:

@@ -187,6 +187,7 @@ class Workspace:
 
     def _has_further_paths(self, package: Path) -> bool:
         analysis = self.analysis_of(package)
+        self.rests_on(package, PROGRAM)
         return analysis is None or not _PATHS.isdisjoint(analysis.index.read_names)
 
     @property

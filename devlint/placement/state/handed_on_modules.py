@@ -149,11 +149,9 @@ def is_handed_on_by_its_owner(interp: Interpreter, node: cst.BaseExpression) -> 
     if owner is None or path is None or not path.startswith("self."):
         return False
     name = path.split(".")[1]
-    methods = (method for one in owner.order for method in one.methods.values())
     return any(
         hands_on(method.node.body, path, leaves=partial(_leaves, interp, owner, method.node.body))
-        for method in methods
-        if name in method.own.mentioned
+        for method in owner.mentioning(name)
     )
 
 

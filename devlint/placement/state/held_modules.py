@@ -43,7 +43,7 @@ def where_methods_put_it(interp: Interpreter, info: ClassInfo, name: str, module
     if _is_listed(info, name):
         # ``self.models = [self.encoder, self.decoder]``: who goes through the list may move it.
         return replace(module, device=UNKNOWN)
-    moving = [(one, method) for one in info.order for method in one.methods.values() if _moves(method, name)]
+    moving = [(method.owner or info, method) for method in info.mentioning(name) if _moves(method, name)]
     if not moving:
         return module
     if came_in and any(method is interp.info or _brings_back(method, name) for _, method in moving):
@@ -108,7 +108,7 @@ def _placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Modul
         return None
     if not all(method.places_itself for _, method in methods):
         return None
-    if any(_brings_back(one, name) for parent in info.order for one in parent.methods.values()):
+    if any(_brings_back(method, name) for method in info.mentioning(name)):
         return None
     placed: list[Module | Opaque] = []
     asked_for = False
@@ -139,7 +139,7 @@ def _left_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Module 
     methods = info.storing_later(name)
     if info.is_module or info.kind is ClassKind.UNKNOWN or any(method is interp.info for _, method in methods):
         return None
-    every = [method for parent in info.order for method in parent.methods.values()]
+    every = list(info.mentioning(name))
     if any(_moves(method, name) for method in every) or _is_listed(info, name):
         return None
     if any(_hands_over(method, name) for method in every if method is not interp.info):
@@ -156,7 +156,7 @@ def _left_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Module 
 
 def _hands_over(method: FunctionInfo, name: str) -> bool:
     """Whether a method gives the attribute to a call: what is called may move it in place."""
-    return name in method.own.mentioned and name in method.find(_handed_over)
+    return name in method.find(_handed_over)
 
 
 def _handed_over(node: FunctionNode) -> frozenset[str]:
@@ -198,7 +198,7 @@ def is_called_by_methods(interp: Interpreter, path: str) -> bool:
     owner = interp.info.owner if interp.info is not None else None
     if me != "self" or owner is None or not names_a_module(name):
         return False
-    users = (method for method in owner.methods.values() if name in method.own.mentioned)
+    users = (method for method in owner.methods.values() if method.mentions(name))
     return any(name in uses_in(method, interp.index.imports).called for method in users)
 
 
@@ -237,7 +237,7 @@ def _names(node: cst.BaseExpression, device: str) -> bool:
 
 def _transfers(method: FunctionInfo, name: str, ways: Container[str]) -> Iterator[cst.Call]:
     """The calls of ``self.name.to`` and the like. Only what mentions the attribute at all is read."""
-    if name not in method.own.mentioned:
+    if not method.mentions(name):
         return
     for call in method.calls_of_attributes.get(name, ()):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in ways:

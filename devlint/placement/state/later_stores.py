@@ -133,12 +133,10 @@ def _is_filled_in(info: ClassInfo, name: str) -> bool:
     ``self.sums[key] = torch.add(self.sums[key], x)`` first meets the item that was there. What is put there by another
     way, ``self.sums[key] = x``, or brought over, is wherever that is.
     """
-    return any(_fills_in(method, name) for one in info.order for method in one.methods.values())
+    return any(_fills_in(method, name) for method in info.mentioning(name))
 
 
 def _fills_in(method: FunctionInfo, name: str) -> bool:
-    if name not in method.own.mentioned:
-        return False
     calls = method.calls_of_attributes.get(name, ())
     if any(isinstance(call.func, cst.Attribute) and call.func.attr.value in _FILLING for call in calls):
         return True

@@ -68,8 +68,7 @@ def as_filled(interp: Interpreter, info: ClassInfo, name: str, container: Contai
 
 def _items_of(info: ClassInfo, name: str) -> tuple[str, ...]:
     """The names of the items into which some method puts something."""
-    mentioning = (m for one in info.order for m in one.methods.values() if name in m.own.mentioned)
-    found = {put for method in mentioning for put in method.fillings if put.startswith(f"{name}[")}
+    found = {put for method in info.mentioning(name) for put in method.fillings if put.startswith(f"{name}[")}
     return tuple(sorted(found))
 
 
@@ -140,7 +139,7 @@ def registered_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Te
     if not info.is_module or any(method is interp.info for _, method in methods):
         return None
     init = info.method("__init__")
-    called = [pair for pair in methods if init is not None and pair[1].name in init.own.mentioned]
+    called = [pair for pair in methods if init is not None and init.mentions(pair[1].name)]
     methods = called or methods
     if not all(map(partial(_makes_an_object, name), methods)):
         return None
@@ -174,12 +173,12 @@ def _is_empty(node: cst.BaseExpression | None) -> bool:
 
 def _filling(interp: Interpreter, info: ClassInfo, name: str) -> Iterator[tuple[ClassInfo, FunctionInfo]]:
     attribute = name.partition("[")[0]
-    for one in info.order:
-        for method in one.methods.values():
-            if method is interp.info or method.name == "__init__" or attribute not in method.own.mentioned:
-                continue
-            if name in method.fillings and info.runs(one, method):
-                yield one, method
+    for method in info.mentioning(attribute):
+        one = method.owner
+        if method is interp.info or method.name == "__init__" or one is None:
+            continue
+        if name in method.fillings and info.runs(one, method):
+            yield one, method
 
 
 def _tells(item: Value) -> bool:
