@@ -13,7 +13,7 @@ from devlint.check import Plan, Request, check, plan
 from devlint.configuration.codes import all_codes
 from devlint.configuration.config import Overrides
 from devlint.confirmation.auto_entries import auto_entries, named_modules
-from devlint.finding import Finding, VerdictState
+from devlint.finding import Finding
 from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Hidden, Result
 from devlint.pipeline.stages.selecting import hidden_by
@@ -224,13 +224,9 @@ def _of_other_ranks(request: ConfirmRequest, jobs: list[Job], runs: list[Run]) -
 
 def _as_grave_as_seen(finding: Finding) -> Finding:
     """A confirmed finding with the severity of its rule: what was a warning because it was only suspected."""
-    if not _is_confirmed(finding):
+    if not finding.is_confirmed:
         return finding
     return replace(finding, severity=max(finding.severity, all_codes()[finding.code].severity))
-
-
-def _is_confirmed(finding: Finding) -> bool:
-    return finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
 
 
 def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], Hidden]:
@@ -241,7 +237,7 @@ def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], H
     for finding in judged:
         gate = gates.get(finding.place.path)
         by = hidden_by(finding, gate) if gate else ""
-        if not by or (by == "confidence" and _is_confirmed(finding)):
+        if not by or (by == "confidence" and finding.is_confirmed):
             shown.append(finding)
         else:
             below[by] += 1

@@ -168,5 +168,10 @@ class Finding:
     """Of ``devlint confirm`` alone."""
 
     @property
+    def is_confirmed(self) -> bool:
+        """Whether a run has seen it happen."""
+        return self.verdict is not None and self.verdict.state is VerdictState.CONFIRMED
+
+    @property
     def sort_key(self) -> tuple[str, int, int, int, str, str]:
         return (self.place.path, self.place.cell, self.place.line, self.place.column, self.code, self.message)

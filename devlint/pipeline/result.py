@@ -90,5 +90,4 @@ class Result:
 
 
 def _seen_to_happen(finding: Finding) -> bool:
-    confirmed = finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
-    return confirmed and finding.severity > Severity.NOTE
+    return finding.is_confirmed and finding.severity > Severity.NOTE

@@ -11,7 +11,7 @@ _VERDICTS = (VerdictState.REFUTED, VerdictState.NOT_REACHED, VerdictState.INCONC
 
 def gravity(finding: Finding) -> Severity:
     """The severity; but of what a run looked at, only what it confirmed is an error, and what it refuted is a note."""
-    if finding.verdict is None or finding.verdict.state is VerdictState.CONFIRMED:
+    if finding.verdict is None or finding.is_confirmed:
         return finding.severity
     refuted = finding.verdict.state is VerdictState.REFUTED
     return Severity.NOTE if refuted else min(finding.severity, Severity.WARNING)

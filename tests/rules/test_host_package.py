@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import devlint
-from devlint.finding import Confidence
+from devlint.finding import Confidence, Severity
 
 LAYERS = """\
 import torch
@@ -38,7 +38,7 @@ def fit(x, y, epochs):
 """
 
 
-def _confidence(directory: Path, **files: str) -> Confidence:
+def _confidence(directory: Path, **files: str) -> tuple[Confidence, Severity]:
     """Of the noise that the layers of a package make."""
     (directory / "pyproject.toml").write_text("", "utf-8")
     (directory / "pkg").mkdir(exist_ok=True)
@@ -46,11 +46,11 @@ def _confidence(directory: Path, **files: str) -> Confidence:
         (directory / "pkg" / f"{name}.py").write_text(text, "utf-8")
     found = devlint.lint_paths([directory], isolated=True, cwd=directory, settings={"min-confidence": "low"})
     (noise,) = (finding for finding in found if finding.code == "DEV101" and finding.place.path == "pkg/layers.py")
-    return noise.confidence
+    return noise.confidence, noise.severity
 
 
 def test_what_it_trains_stays_where_it_is_made(tmp_path: Path) -> None:
-    assert _confidence(tmp_path, training=TRAINING) == Confidence.LOW
+    assert _confidence(tmp_path, training=TRAINING) == (Confidence.LOW, Severity.WARNING)
 
 
 WRAPPED = """\
@@ -67,21 +67,21 @@ class Warmup:
 
 
 def test_an_optimizer_around_another_is_no_loop(tmp_path: Path) -> None:
-    assert _confidence(tmp_path, optimizer=WRAPPED) == Confidence.HIGH
+    assert _confidence(tmp_path, optimizer=WRAPPED) == (Confidence.HIGH, Severity.WARNING)
 
 
 def test_a_loop_beside_the_layers_is_one(tmp_path: Path) -> None:
     loop = TRAINING.replace("import torch\nfrom pkg.layers import Noisy\n", "")
-    assert _confidence(tmp_path, layers=LAYERS + loop) == Confidence.LOW
+    assert _confidence(tmp_path, layers=LAYERS + loop) == (Confidence.LOW, Severity.WARNING)
 
 
 def test_where_nothing_is_made_is_no_device_that_is_named(tmp_path: Path) -> None:
     made = "import torch\n\n\ndef like(x):\n    return torch.zeros(3, device=x.device).to(x.device)\n"
-    assert _confidence(tmp_path, training=TRAINING, made=made) == Confidence.LOW
+    assert _confidence(tmp_path, training=TRAINING, made=made) == (Confidence.LOW, Severity.WARNING)
 
 
 def test_layers_are_moved_by_those_who_use_them(tmp_path: Path) -> None:
-    assert _confidence(tmp_path) == Confidence.HIGH
+    assert _confidence(tmp_path) == (Confidence.HIGH, Severity.WARNING)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_layers_are_moved_by_those_who_use_them(tmp_path: Path) -> None:
     ],
 )
 def test_a_package_that_names_a_device_anywhere_is_used_there(named: str, tmp_path: Path) -> None:
-    assert _confidence(tmp_path, training=TRAINING, named=named) == Confidence.HIGH
+    assert _confidence(tmp_path, training=TRAINING, named=named) == (Confidence.HIGH, Severity.WARNING)
 
 
 def test_of_a_script_alone_nothing_is_known(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_optimizer_steps_the_models_of_those_who_use_the_package(tmp_path: Pa
 @pytest.mark.parametrize("place", ["examples/gan", "tests/test_layers", "test_layers", "scripts/fit"])
 def test_what_an_example_trains_says_nothing_of_the_layers(tmp_path: Path, place: str) -> None:
     (tmp_path / "pkg" / place).parent.mkdir(parents=True, exist_ok=True)
-    assert _confidence(tmp_path, **{place: TRAINING}) == Confidence.HIGH
+    assert _confidence(tmp_path, **{place: TRAINING}) == (Confidence.HIGH, Severity.WARNING)
 
 
 PADDING = """\
@@ -152,14 +152,14 @@ def padded(x):
 
 def test_who_works_on_the_default_device_sets_it(tmp_path: Path) -> None:
     kept = "import torch\n\nWEIGHTS = torch.ones(3).to(torch.get_default_device())\n"
-    assert _confidence(tmp_path, layers=PADDING, kept=kept) == Confidence.LOW
+    assert _confidence(tmp_path, layers=PADDING, kept=kept) == (Confidence.LOW, Severity.WARNING)
     kept = "import torch\n\nWEIGHTS = torch.ones(3)\nON_CPU = torch.get_default_device() == torch.device('cpu')\n"
-    assert _confidence(tmp_path, layers=PADDING, kept=kept) == Confidence.MEDIUM
+    assert _confidence(tmp_path, layers=PADDING, kept=kept) == (Confidence.MEDIUM, Severity.WARNING)
 
 
 def test_what_clashes_for_sure_clashes_on_any_default_device(tmp_path: Path) -> None:
     kept = "import torch\n\nWEIGHTS = torch.ones(3).to(device=torch.get_default_device())\n"
-    assert _confidence(tmp_path, kept=kept) == Confidence.HIGH
+    assert _confidence(tmp_path, kept=kept) == (Confidence.HIGH, Severity.WARNING)
 
 
 EXPORTED = """\
@@ -247,7 +247,7 @@ def fit(batches, chosen):
 
 
 def test_engines_run_the_steps_of_models_from_anywhere(tmp_path: Path) -> None:
-    assert _confidence(tmp_path, training=ENGINES) == Confidence.HIGH
+    assert _confidence(tmp_path, training=ENGINES) == (Confidence.HIGH, Severity.WARNING)
 
 
 @pytest.mark.parametrize(

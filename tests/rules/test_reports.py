@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from devlint.finding import Applicability, Confidence, Finding
+from devlint.finding import Applicability, Confidence, Finding, Severity
 from tests.fixture_expectations import lint_text
 
 
@@ -168,7 +168,8 @@ class Model(nn.Module):
 
     {function}
 """
-    assert only("DEV101", source).confidence is confidence
+    finding = only("DEV101", source)
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, confidence)
 
 
 FORECASTER = """
@@ -198,7 +199,8 @@ FORECASTER = """
 )
 def test_what_is_brought_to_the_cpu_beside_an_input_may_be_meant(other: str, confidence: Confidence) -> None:
     """A forecaster may be fed from the CPU; what its layers compute and its buffers are where it was moved."""
-    assert only("DEV401", FORECASTER.format(other)).confidence is confidence
+    finding = only("DEV401", FORECASTER.format(other))
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, confidence)
 
 
 OBSERVED = """
@@ -221,10 +223,16 @@ OBSERVED = """
 
 def test_what_rests_on_a_convention_is_likely_only_and_says_which() -> None:
     finding = only("DEV101", OBSERVED)
-    assert finding.confidence is Confidence.MEDIUM
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
     assert "a simulated environment gives them" in finding.trace[0].message
     sure = only("DEV101", OBSERVED.replace("torch.as_tensor(env.reset())", "torch.zeros(4)"))
-    assert sure.confidence is Confidence.HIGH
+    assert (sure.severity, sure.confidence) == (Severity.WARNING, Confidence.HIGH)
+
+
+def test_a_rule_that_is_right_when_it_is_sure_says_errors() -> None:
+    """The others say warnings: `tests/benchmarks/test_calibration.py` holds which those are."""
+    sure = only("DEV102", "import torch\n\nzeros = torch.FloatTensor(3, 4, device='cuda')\n")
+    assert (sure.severity, sure.confidence) == (Severity.ERROR, Confidence.HIGH)
 
 
 def test_an_argument_that_may_be_none_does_not_say_the_device_where_what_it_meets_does() -> None:
@@ -362,5 +370,5 @@ KEPT_FUNCTION = """
 def test_what_stands_for_a_default_need_not_take_a_device() -> None:
     finding = only("DEV101", KEPT_FUNCTION)
     assert finding.help == "`self.window_fn(64).to(audio.device)`"
-    assert finding.confidence is Confidence.MEDIUM
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, Confidence.MEDIUM)
     assert "taken for the function that makes it by default" in finding.trace[0].message

@@ -111,43 +111,44 @@ class WrappedForAll:
                     yield _draft_of_any(event, *on_cpu)
                 continue
             name, node = asked
-            in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
-            yield Draft(
-                node=event.node,
-                scope=event.scope,
-                severity=Severity.WARNING,
-                message=f"several GPUs in the machine are enough to wrap the model for all, whatever `{name}` says: "
+            yield _draft(
+                event,
+                f"several GPUs in the machine are enough to wrap the model for all, whatever `{name}` says: "
                 "`DataParallel` wants it on the first one, and calling it fails where it is on the CPU or on another",
-                confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
-                trace=(DraftStep(node, event.scope, f"`{name}` is asked for here"),),
-                repair=Repair(Applicability.SUGGESTION, f"wrap it only where `{name}` has no index"),
+                f"wrap it only where `{name}` has no index",
+                DraftStep(node, event.scope, f"`{name}` is asked for here"),
             )
 
 
 def _draft_of_any(event: Called, name: str, node: cst.CSTNode) -> Draft:
-    in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
-    return Draft(
-        node=event.node,
-        scope=event.scope,
-        severity=Severity.WARNING,
-        message="`DataParallel` wants the model on the first GPU wherever there is one; calling it fails where the CPU "
-        "was chosen on such a machine",
-        confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
-        trace=(DraftStep(node, event.scope, f"`{name}` may be the CPU here" if name else "on the CPU here"),),
-        repair=Repair(Applicability.SUGGESTION, "wrap it only where the GPU was chosen"),
+    return _draft(
+        event,
+        "`DataParallel` wants the model on the first GPU wherever there is one; calling it fails where the CPU was "
+        "chosen on such a machine",
+        "wrap it only where the GPU was chosen",
+        DraftStep(node, event.scope, f"`{name}` may be the CPU here" if name else "on the CPU here"),
     )
 
 
 def _draft_of_told(event: Called, told: str) -> Draft:
+    return _draft(
+        event,
+        f"`DataParallel` wants the model on the first GPU wherever there is one, but it is on `{told}`; calling it "
+        "fails where that is another GPU, or the CPU",
+        f"give it the GPUs to use, `device_ids=[{told}]`, where there are any",
+    )
+
+
+def _draft(event: Called, message: str, repair: str, *trace: DraftStep) -> Draft:
     in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
     return Draft(
         node=event.node,
         scope=event.scope,
         severity=Severity.WARNING,
-        message=f"`DataParallel` wants the model on the first GPU wherever there is one, but it is on `{told}`; "
-        "calling it fails where that is another GPU, or the CPU",
+        message=message,
         confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
-        repair=Repair(Applicability.SUGGESTION, f"give it the GPUs to use, `device_ids=[{told}]`, where there are any"),
+        trace=trace,
+        repair=Repair(Applicability.SUGGESTION, repair),
     )
 
 
