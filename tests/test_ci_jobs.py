@@ -93,7 +93,7 @@ def test_github_gates_a_pull_request(origin: Repo, tmp_path: Path, path: str, br
     about = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_WORKSPACE": str(clone.root)}
     done, told = run_lines(lines, clone.root, path, GITHUB_BASE_REF="main", **about)
     assert done == code, told
-    assert told.count("::error ") == code
+    assert told.count("::warning ") == code
     assert ("file=pkg/new.py,line=5" in told) is (code == 1)
     found = {"pkg/theirs.py", *(["pkg/moved.py", "pkg/new.py"] if code else ["pkg/net.py"])}
     assert set(scopes(clone.root / "devlint.sarif")) == found
@@ -153,7 +153,7 @@ def test_gitlab_gates_a_merge_request(origin: Repo, tmp_path: Path, path: str, b
         about["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = clone.git("merge-base", "origin/main", "HEAD")
     done, told = run_lines(job["script"], clone.root, path, **about)
     assert done == code, told
-    assert ("pkg/new.py:5:5: DEV201 error" in told) is (code == 1)
+    assert ("pkg/new.py:5:5: DEV201 warning" in told) is (code == 1)
     assert "moved.py" not in told
     report = json.loads((clone.root / job["artifacts"]["reports"]["codequality"]).read_text())
     (sarif,) = job["artifacts"]["paths"]

@@ -12,7 +12,7 @@ from tests.source.test_notebook import notebook
 
 STRAY = "x = torch.ones(3)\nx.cuda();"
 SHOWN = """\
-nb.ipynb:cell 3:2:1: DEV201 error [discarded-transfer] `x.cuda()` returns a new tensor that is thrown away; \
+nb.ipynb:cell 3:2:1: DEV201 warning [discarded-transfer] `x.cuda()` returns a new tensor that is thrown away; \
 `x` stays on the CPU
    |
  1 | x = torch.ones(3)

@@ -76,7 +76,7 @@ def test_a_tree_and_a_cache_that_may_only_be_read_are_linted(as_user: Run, groun
     for arguments in ([], ["-n"]):
         done = as_user(*arguments)
         assert done.returncode == 1
-        assert "1 error in 1 file" in done.stdout
+        assert "1 warning in 1 file" in done.stdout
         assert done.stderr == ""
     assert {path: path.stat().st_mtime_ns for path in [ground, *ground.rglob("*")]} == before
 
