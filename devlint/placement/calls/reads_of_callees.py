@@ -15,6 +15,7 @@ from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Container, DeviceName, Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
 from devlint.placement.domain.lattice import UNKNOWN
+from devlint.placement.state.host_reads import METHOD
 from devlint.placement.state.reads_of_arguments import (
     is_in_each_call,
     is_left_out,
@@ -55,9 +56,8 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
                 own, replace(read, arms=interp.arms if interp.decided else read.arms, calls=calls)
             )
         tensor = _tensor_of(value, read)
-        # In its own file a tensor's read is judged where it stands; what is stated to be an array has no place there.
-        apart = read.scope.path != interp.scope.path or bool(read.argument)
-        judged_here = apart or read.value.device == UNKNOWN
+        # In its own file the read of what is a tensor for certain is judged where it stands.
+        judged_here = read.scope.path != interp.scope.path or read.reader != METHOD or read.value.device == UNKNOWN
         if tensor is not None and argument is not None and judged_here and not interp.in_cpu_world:
             interp.emit(
                 ReadInCallee(node, interp.scope, tensor, device, read, argument.node, code_of(node.func), interp.arms)

@@ -60,7 +60,9 @@ def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Va
     if not isinstance(operation, Operation) or len(stayed) != 1:
         if values[0] in stayed:
             return NOTHING
-        return Opaque(device_of_value(values[0]), provenance_of(values[0]), tensorlike=True)
+        device = device_of_value(values[0])
+        step = interp.step(StepKind.COMPUTED, node, device, code_of(node.func), provenance_of(values[0]))
+        return Opaque(device, step, tensorlike=True)
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(interp, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 

@@ -216,7 +216,7 @@ def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tu
         return value.device, value.provenance
     if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
         return UNKNOWN, None
-    if isinstance(value, UnknownValue) and factory.name != "torch.tensor":
+    if isinstance(value, UnknownValue) and factory.name != "torch.tensor" and not value.bottom:
         return UNKNOWN, None
     if isinstance(value, Function):
         return UNKNOWN, None

@@ -14,8 +14,9 @@ functions of the file) write `.cpu().numpy()`, of what methods of an object keep
 to the CPU for numpy, and of an argument of a public function of a library, where another function of its file brings
 its argument of this name to the CPU; and of an argument, or an item of one, to whose device the same function brings
 what it makes. A call is told of that hands what is on an accelerator, or what the code at hand put or computed in its
-place, to a function of another file, or of its own file if an array is stated there, which gives it to numpy in each
-call, or in those that say `method="tree"`, or of what all that shows it of a tensor at hand shows it; a helper whose
+place, to a function of another file, or of its own file where nothing is told of the read itself (an argument that may
+be an array), which gives it to numpy in each call, or in those that say `method="tree"`, or of what all that shows it
+of a tensor at hand shows it; a helper whose
 caller in the file has brought its argument to a device, a step that a base class or a trainer of a library calls with
 what it has brought there; and a method of what a model computed that its object keeps, where the object keeps a device
 that it was told, as well. In a file that never moves anything, and never says where something is made, all that rests
@@ -177,6 +178,8 @@ class NumpyOnAccelerator(Rule):
         """Whether the file moves something, or says where something is made."""
         self._read_in_callees: set[cst.CSTNode] = set()
         """Reads of functions of other files that are told of already."""
+        self._handed_within: list[tuple[ReadInCallee, Draft]] = []
+        """Calls of functions of the file itself, whose reads are told of where they stand if that alone tells."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
         self._device_asked = DeviceAsked()
@@ -295,20 +298,24 @@ class NumpyOnAccelerator(Rule):
         draft = draft_of(event)
         if draft is None:
             self._handed.handed(event)
+        elif event.read.scope.path == event.scope.path:
+            self._handed_within.append((event, draft))
         else:
             self._read_in_callees.add(event.read.node)
             yield draft
 
     def finish(self) -> Iterable[Draft]:
-        for call, draft in self._handed.drafts():
-            if call.read.node not in self._read_in_callees:
-                self._read_in_callees.add(call.read.node)
-                yield draft
         for event, draft in self._from_callers():
             # That code which never places anything is used on an accelerator is a guess.
             told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
             told = told or event.handed_over is not None or event.scope.qualname in self._of_trainers
+            if draft.confidence is not Confidence.LOW:
+                self._read_in_callees.add(event.node)
             yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
+        for call, draft in (*self._handed_within, *self._handed.drafts()):
+            if call.read.node not in self._read_in_callees:
+                self._read_in_callees.add(call.read.node)
+                yield draft
 
     def _is_in_a_graph(self, event: HostRead) -> bool:
         """`x.numpy()` in an operation of autograd, of what it is called with or has saved."""

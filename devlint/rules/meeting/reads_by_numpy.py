@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import HostRead, Moved
-    from devlint.placement.domain.provenance import Provenance
+    from devlint.placement.domain.provenance import Provenance, Step
 
 
 def is_state_of_a_model(event: HostRead) -> bool:
@@ -170,8 +171,14 @@ def _may_be_an_array(event: HostRead) -> bool:
         return False
     if rests_on(event.value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return True
-    given = (step.name for step in event.value.provenance or () if step.note == CONVENTIONS[MODULE_RESULT])
-    return any(not name.rpartition(".")[2].startswith(("forward", "encode", "embed", "get_")) for name in given)
+    steps = takewhile(lambda step: not _is_computed_by_name(step), event.value.provenance or ())
+    given = (step.name.rpartition(".")[2] for step in steps if step.note == CONVENTIONS[MODULE_RESULT])
+    return any(not (name == "self" or name.startswith(("forward", "encode", "embed", "get_"))) for name in given)
+
+
+def _is_computed_by_name(step: Step) -> bool:
+    """What a loss gives is a tensor, whatever a method for users gave it."""
+    return step.kind is StepKind.COMPUTED and step.note == ""
 
 
 def reads_a_tensor(event: HostRead) -> bool:
