@@ -12,7 +12,7 @@ from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Host, Tensor
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
-from devlint.placement.domain.lattice import Guard, GuardKind
+from devlint.placement.domain.lattice import Decided, Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
 from devlint.placement.evaluation.failed_attempts import without_attributes
@@ -284,9 +284,11 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
         interp.env = join(None, before.copy(), after.copy() if after is not None else None)
         if handler.name is not None and isinstance(handler.name.name, cst.Name):
             interp.state.store(handler.name.name.value, NOTHING)
+        raised = Guard(f"raised:{id(handler)}", _raised(handler))
+        # Where the body leaves the definition, what follows is reached by way of the handlers alone.
+        interp.state.left = (*interp.state.left, Decided(raised, True))
         with without_attributes(interp, node.body, handler):
             interp.run(body_of(handler.body))
-        raised = Guard(f"raised:{id(handler)}", _raised(handler))
         end = join(raised, interp.env, end)
     interp.env = end
     if node.finalbody is not None:

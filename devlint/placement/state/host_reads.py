@@ -10,7 +10,7 @@ from devlint.placement.declarations.forward_like_methods import is_handed_a_plac
 from devlint.placement.domain.abstract_values import Evidence, Host, Opaque, Tensor, Value
 from devlint.placement.domain.events import HostRead
 from devlint.placement.domain.excluded_cases import in_the_case
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.reads_of_arguments import note_read, note_read_of_array
 from devlint.records import replace
@@ -58,7 +58,8 @@ def host_read(
         value = Tensor(CPU, provenance=value.provenance, copied_at=value.copied_at)
     if isinstance(value, Host) and wants_cpu and isinstance(expression, cst.Name):
         event = HostRead(node, interp.scope, reader, Opaque(UNKNOWN), wants_cpu, False, expression, interp.arms)
-        note_read_of_array(interp, event, expression)
+        if not _is_for_the_rest(interp):
+            note_read_of_array(interp, event, expression)
     if not isinstance(value, (Tensor, Opaque)):
         return
     if isinstance(value.device, Choice):
@@ -72,10 +73,16 @@ def host_read(
     wants_cpu = wants_cpu and not interp.in_cpu_world
     event = HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms)
     interp.emit(event)
-    note_read(interp, event)
+    if reader == METHOD or not _is_for_the_rest(interp):
+        note_read(interp, event)
     if CPU not in leaves(value.device):
         # Such a read waits for the work queued before it: `.item()` synchronises.
         interp.state.streams = interp.state.streams.copies_arrived()
+
+
+def _is_for_the_rest(interp: Interpreter) -> bool:
+    """Whether a test has let others go: ``if hasattr(x, "cpu"): return x.cpu().numpy()`` before ``np.asarray(x)``."""
+    return any(decided.guard.kind is not GuardKind.IS_NONE for decided in interp.state.left)
 
 
 def _came_with_a_batch(interp: Interpreter, value: Tensor | Opaque) -> bool:

@@ -349,7 +349,7 @@ class CreationWithoutDevice(Rule):
 
     def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
         """What a function of another file reads on the host fails there before."""
-        if not event.arms:
+        if not event.arms and event.read.scope.path != event.scope.path:
             self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         return ()
 

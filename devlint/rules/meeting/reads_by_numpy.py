@@ -151,7 +151,7 @@ def chosen_here(event: HostRead) -> Device | None:
     """
     if not reads_a_tensor(event) or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
         return None
-    if _is_part_of_an_input(event) or _may_be_an_array(event):
+    if _is_part_of_an_input(event) or may_be_an_array(event):
         return None
     for leaf in leaves(event.value.device):
         if not isinstance(leaf, SameAs):
@@ -162,7 +162,7 @@ def chosen_here(event: HostRead) -> Device | None:
     return None
 
 
-def _may_be_an_array(event: HostRead) -> bool:
+def may_be_an_array(event: HostRead) -> bool:
     """What numpy takes by itself of a method for users, `model.predict(image)`, or of a function that is told a device.
 
     They have arrays as often as tensors: what is taken for a tensor there is a guess (fixture `results_for_users`).
@@ -305,7 +305,7 @@ def is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
 def confidence_in_tensor(event: HostRead) -> Confidence:
     """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
     value = event.value
-    if _may_be_an_array(event):
+    if may_be_an_array(event):
         return Confidence.LOW
     if rests_on(value.provenance, CONVENTIONS[TOLD_A_DEVICE]):
         return Confidence.MEDIUM

@@ -23,7 +23,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.rules.meeting.reads_by_numpy import accelerator, follows_the_tensors_own_test
+from devlint.rules.meeting.reads_by_numpy import accelerator, follows_the_tensors_own_test, may_be_an_array
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def _is_chosen(event: ReadInCallee, device: Device) -> bool:
     if not isinstance(device, SameAs) or event.value.provenance is None:
         return False
     if is_device_by_name(device):
-        return True
+        # A function that is told the device gives arrays as often (fixture `handed_to_helpers`).
+        return not may_be_an_array(event.as_read_here)
     working = event.scope.setting in (Setting.FORWARD, Setting.METHOD)
     computed = event.value.provenance.find(StepKind.COMPUTED) is not None
     # Results of models hold arrays as well: `for polygon in found["polygons"]:` (fixture `results_as_arrays`).
