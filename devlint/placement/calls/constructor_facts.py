@@ -37,8 +37,9 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter | None, builders: 
         ends = [] if end is None or _overrides(interp, info) else [(end, constructor), (_at_end(interp), interp)]
         for name, (value, node, scope) in interp.object_stores.stored.get(info, {}).items():
             final = _last(name, ends) or value
-            if isinstance(final, UnknownValue) and is_registered(value):
-                # Created in one arm only: where it is used, that arm was taken.
+            if isinstance(final, UnknownValue) and (is_registered(value) or (value == NONE and name in assigned_later)):
+                # Created in one arm only: where it is used, that arm was taken. An attribute that begins as None is
+                # what a method stores, which the constructor may call as well.
                 final = value
             elif (
                 isinstance(value, Tensor)

@@ -16,11 +16,22 @@ from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import Argument, Module, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch, HostRead
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of, leaves, placed
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Device,
+    GuardKind,
+    assume,
+    batch_of,
+    guards_of,
+    is_of_module,
+    leaves,
+    placed,
+)
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.operations.operands import device_of_value
 from devlint.placement.state.given_values import is_of_a_loader, keys_of
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -87,10 +98,39 @@ def meets_model(event: DeviceMismatch, moves: Sequence[Step], places: Mapping[st
         step is move
         for value, other in (sides, sides[::-1])
         if isinstance(value, (Tensor, Opaque)) and isinstance(other, (Tensor, Opaque))
-        if placed(other.device, places) == CPU or batch_of(device_of_value(other)) is not None
+        if _begins_on_cpu(placed(other.device, places)) or batch_of(device_of_value(other)) is not None
         for step in value.provenance or ()
         for move in moves
     )
+
+
+def names_of_models(given: Iterable[tuple[str, Value]], kept: Iterable[str], moves: Sequence[Step]) -> frozenset[str]:
+    """The names by which the callee calls such models: its parameters, and the attributes that keep one."""
+    placed_there = {id(move) for move in moves}
+    names = {
+        name
+        for name, value in given
+        if isinstance(value, Module) and value.provenance is not None
+        if id(value.provenance.find(StepKind.MOVED)) in placed_there
+    }
+    return frozenset({*names, *(f"self.{attribute}" for attribute in kept)})
+
+
+def meets_in_model(event: DeviceMismatch, names: Collection[str]) -> bool:
+    """Whether the callee hands such a model what is on the CPU, and its own code meets that: ``encoder(x, hidden)``."""
+    call = event.calls[0][0] if event.calls else None
+    if not isinstance(call, cst.Call) or path_of(call.func) not in names:
+        return False
+    sides = [device_of_value(operand.value) for operand in (event.offending, event.other)]
+    return any(map(_begins_on_cpu, sides)) and any(map(is_of_module, sides))
+
+
+def _begins_on_cpu(device: Device) -> bool:
+    """Whether it is the CPU, also where only the first iteration of a loop meets it there: that one fails."""
+    for guard in guards_of(device):
+        if guard.kind is GuardKind.FIRST_ITERATION:
+            device = assume(device, guard, True)
+    return device == CPU
 
 
 def read_with_model(

@@ -24,8 +24,10 @@ from devlint.placement.calls.handed_as_placed import (
     as_loaded,
     handed_values,
     is_told_in_callee,
+    meets_in_model,
     meets_model,
     moved_models,
+    names_of_models,
     note_parted,
     read_with_model,
     stayed_as_loaded,
@@ -132,6 +134,9 @@ def call_with_values(
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     reads = [event for event in inner.events if isinstance(event, HostRead)] if models else []
+    given_there = arguments_of(info, site, receiver, interp.program) if models else ()
+    kept_there = (attribute for attribute, _ in attributes_as_built(info.owner, kept_placed))
+    called = names_of_models(given_there, kept_there, models)
     for read in read_with_model(interp, info, site, receiver, reads):
         interp.emit(replace(read, calls=((node, interp.scope), *read.calls)))
     for event in inner.events:
@@ -149,7 +154,11 @@ def call_with_values(
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
         elif is_told_in_callee(interp, info, event):
             continue
-        elif (argument := stayed_as_loaded(event, loaded, node, info)) or meets_model(event, models, inner.places):
+        elif (
+            (argument := stayed_as_loaded(event, loaded, node, info))
+            or meets_model(event, models, inner.places)
+            or meets_in_model(event, called)
+        ):
             calls = ((argument or node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.

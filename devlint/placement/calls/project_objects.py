@@ -13,7 +13,7 @@ import libcst as cst
 
 from devlint.placement.calls.object_changes import is_stored_outside
 from devlint.placement.calls.own_attributes import of_self, property_value
-from devlint.placement.calls.summaries import arguments_of, substitute
+from devlint.placement.calls.summaries import arguments_of, of_untold_object, substitute
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.symbol_keys import symbol_key
 from devlint.placement.domain.abstract_values import (
@@ -64,10 +64,14 @@ def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribu
         return NOTHING
     me, method = Self(info), info.method(name)
     if method is not None:
-        return _in_sight(info, property_value(interp, me, method, dict(owner.given))) if method.is_property else NOTHING
+        if not method.is_property:
+            return NOTHING
+        return of_untold_object(_in_sight(info, property_value(interp, me, method, dict(owner.given))), owner)
     held = substitute(of_self(interp, me, name), dict(owner.given), interp, None)
     # `self.device = None` of a constructor: it is told one before anybody asks for it.
-    return NOTHING if held == NONE and name.endswith("device") else _in_sight(info, held)
+    if held == NONE and name.endswith("device"):
+        return NOTHING
+    return of_untold_object(_in_sight(info, held), owner)
 
 
 def _in_sight(info: ClassInfo, value: Value) -> Value:

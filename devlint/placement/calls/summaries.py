@@ -249,6 +249,25 @@ def handed_back(interp: Interpreter, node: cst.Call, value: Value, defaulted: bo
     return value
 
 
+def of_untold_object(value: Value, owner: Value | None) -> Value:
+    """What an object gives that was built without its device: the provenance gets the step of that construction.
+
+    Of what it makes where the device says, which is the CPU by default.
+    """
+    if not isinstance(owner, Instance) or owner.untold is None or owner.node is None:
+        return value
+    if isinstance(value, Container) and value.type == "tuple":
+        items = tuple(of_untold_object(item, owner) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else of_untold_object(value.rest, owner))
+    if not isinstance(value, (Tensor, Opaque)) or value.provenance is None or value.device != CPU:
+        return value
+    made = value.provenance.find(StepKind.MADE, StepKind.MOVED)
+    if made is None or made.kind is StepKind.MOVED or not isinstance(made.device, SameAs):
+        return value  # nothing that is told to the object decides where it is
+    step = Step(StepKind.RETURNED, owner.node, owner.untold, CPU, f"{owner.type_name}()", defaulted=True)
+    return replace(value, provenance=extend(value.provenance, step))
+
+
 def substitute(value: Value, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Value:
     """``value`` with the caller's values substituted for the symbols of the definition."""
     if isinstance(value, Tensor) and _is_argument(value):

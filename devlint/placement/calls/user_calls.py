@@ -28,6 +28,7 @@ from devlint.placement.calls.summaries import (
     arguments_of,
     bind_arguments,
     handed_back,
+    of_untold_object,
     result_of_call,
     substitute,
 )
@@ -102,7 +103,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return receiver
     if _meets_what_the_object_holds(value, function.receiver, site):
         value = replace(value, device=UNKNOWN)
-    result = handed_back(interp, node, value, defaulted)
+    result = handed_back(interp, node, of_untold_object(value, function.receiver), defaulted)
     if isinstance(result, UnknownValue):
         result = beside_arguments(interp, node, what_decides(info, site, bound))
     result = stated_types.of_result(interp, info, site, result)
@@ -236,7 +237,15 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(interp, info, site))
+    untold = init is not None and init.keeps_signature and note_told_device(interp, node, init, site, bound=True)
+    return Instance(
+        info.qualname,
+        info,
+        node=node,
+        details=held_by(info, site),
+        given=built_with(interp, info, site),
+        untold=interp.scope if untold else None,
+    )
 
 
 def _keeps_state_of_arguments(interp: Interpreter, init: FunctionInfo, site: CallSite) -> bool:

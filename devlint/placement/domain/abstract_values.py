@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+    from devlint.placement.domain.scope import Scope
 
 
 class Kind(Enum):
@@ -221,6 +222,8 @@ class Instance:
     details: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
     given: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
     """The arguments of its constructor, by the keys of the parameters' symbols: those that are known."""
+    untold: Scope | None = field(default=None, compare=False)
+    """Where it was built, if that left the device of its constructor to a default that is the CPU."""
 
 
 @dataclass(frozen=True, slots=True)

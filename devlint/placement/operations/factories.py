@@ -28,7 +28,7 @@ from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.dimensions import dims_by_size, dims_of_data, least_dims
-from devlint.placement.operations.operands import bind
+from devlint.placement.operations.operands import bind, dim_of
 from devlint.placement.operations.sequences_of_data import is_sequence
 from devlint.placement.state.devices import expression_device, resolve_device
 from devlint.records import replace
@@ -301,6 +301,11 @@ def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
 
 
 def _dim_of_source(factory: Factory, call: CallSite) -> Dim:
+    drawn = factory.with_tensors
+    if drawn is not None and drawn.shape is Shape.BROADCAST:
+        # ``torch.normal(torch.zeros(n), 1.0)``: as many dimensions as the larger of the two.
+        dims = {dim_of(each.value) for each in bind(drawn, call) if isinstance(each.value, Tensor)}
+        return Dim.NONZERO if Dim.NONZERO in dims else Dim.UNKNOWN
     value = _data(call)
     return value.dim if isinstance(value, Tensor) and factory.default == "input" else Dim.UNKNOWN
 

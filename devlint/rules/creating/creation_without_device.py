@@ -457,8 +457,10 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
 
 
 def _is_made_where_told(step: Step) -> bool:
-    """`self.pos = torch.zeros(count, device=device)`, where somebody hands over the device."""
-    return step.kind is StepKind.MADE and not step.bare and is_device_by_name(step.device)
+    """`self.pos = torch.zeros(count, device=device)`, where somebody hands over the device; so is what a part computes
+    that was brought there: `self.net = net.to(device)`."""
+    made = step.kind is StepKind.COMPUTED or (step.kind is StepKind.MADE and not step.bare)
+    return made and is_device_by_name(step.device)
 
 
 def _is_given_to(scope: Scope, theirs: MismatchOperand) -> bool:

@@ -63,7 +63,7 @@ def _moved(event: Returned, values: tuple[Value, ...]) -> Iterator[Draft]:
     for value, name in zip(values, names, strict=True):
         step = made_here(event, value)
         left = step is not None and device_of(value) == CPU and not was_moved(provenance_of(value))
-        if step is None or not left or made_of != {step.name} or "len" in name:
+        if step is None or not left or step.name not in made_of or "len" in name:
             continue
         at = DraftStep(moved[0].node, moved[0].scope, "its sibling is moved here", describe(moved[0].device))
         draft = draft_of(step, moved[0].device, "a sibling call", (at,), Confidence.MEDIUM, _TOGETHER)

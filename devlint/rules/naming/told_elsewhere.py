@@ -49,6 +49,9 @@ class ToldElsewhere:
             self._classes[event.scope.qualname] = frozenset(one.qualname for one in event.owner.order)
 
     def note(self, event: DeviceTold) -> None:
+        if event.function == "__init__":
+            # An object may be kept on the CPU beside others of its class: where it meets something, DEV101 tells.
+            return
         if event.given is None:
             self._left_out.append(event)
         else:
