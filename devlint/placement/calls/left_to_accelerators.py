@@ -46,12 +46,13 @@ def note_left_to_accelerator(
         return
     if not mentions(info.node.body, parameter.name.value):
         return
-    at_hand = _device_at_hand(interp, asked_for=bool(chosen)) or (_tensor_at_hand(interp, site) if default else "")
+    own = _device_at_hand(interp, asked_for=bool(chosen))
+    at_hand = own or (_tensor_at_hand(interp, site) if default else "")
     default = default or f"`{chosen}`"
     if at_hand:
         name = info.owner.name if info.name == "__init__" and info.owner is not None else info.name
-        around = _code_around(interp)
-        interp.emit(LeftToAccelerator(node, interp.scope, name, parameter.name.value, default, at_hand, around))
+        around, raises = _code_around(interp), bool(own) and not chosen and info.name != "__init__"
+        interp.emit(LeftToAccelerator(node, interp.scope, name, parameter.name.value, default, at_hand, around, raises))
 
 
 def _accelerator_in(default: cst.BaseExpression | None) -> str:
@@ -108,16 +109,29 @@ def _device_at_hand(interp: Interpreter, *, asked_for: bool) -> str:
 
     ``asked_for``: only what somebody says. What the machine has is chosen alike on both sides.
     """
-    if _may_be_another(interp.lookup("device"), asked_for):
-        return "device"
+    names = sorted(_NAMES, key=lambda name: name not in interp.state.values)  # its own before those of the file
+    named = next((name for name in names if _may_be_another(interp.lookup(name), asked_for)), "")
     owner = interp.state.values.get("self")
+    if named == "device":
+        return named
     if not isinstance(owner, Self):
-        return _among_options(interp)
+        return named or _among_options(interp)
     if interp.program.in_progress(owner.info):
-        return ""
-    method = owner.info.method("device")
-    kept = "device" in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
-    return "self.device" if kept and _may_be_another(of_self(interp, owner, "device"), asked_for) else ""
+        return named
+    kept = (name for name in _KEPT_UNDER if _is_kept(interp, owner, name))
+    own = next((name for name in kept if _may_be_another(of_self(interp, owner, name), asked_for)), "")
+    return f"self.{own}" if own else named
+
+
+_NAMES = ("device", "DEVICE", "dev", "torch_device", "Device")
+"""How programs call the device that they work on."""
+
+_KEPT_UNDER = ("device", "_device", "dev", "torch_device")
+
+
+def _is_kept(interp: Interpreter, owner: Self, name: str) -> bool:
+    method = owner.info.method(name)
+    return name in interp.program.facts(owner.info).attributes or (method is not None and method.is_property)
 
 
 def _tensor_at_hand(interp: Interpreter, site: CallSite) -> str:

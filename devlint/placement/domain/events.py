@@ -109,6 +109,8 @@ class LeftToAccelerator(Event):
     """What says the device of the caller, in the source's words: ``device``, ``self.device``, ``args.device``."""
     around: cst.CSTNode
     """The definition that the call stands in, or the file."""
+    raises: bool
+    """On a machine without that accelerator the call itself raises, whatever becomes of what it gives."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

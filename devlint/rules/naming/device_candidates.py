@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from devlint.placement.declarations.known_classes import kind_of_base
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor
 from devlint.placement.domain.events import Moved
-from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known, SameAs, is_device_by_name, leaves
+from devlint.placement.domain.lattice import (
+    SOME_INDEX,
+    UNKNOWN,
+    Known,
+    SameAs,
+    is_accelerator,
+    is_device_by_name,
+    leaves,
+    may_be_cpu,
+)
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes
 from devlint.records import dataclass, replace
@@ -89,7 +98,7 @@ def told_to(event: Called) -> Candidate | None:
 def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candidate | None:
     import libcst as cst
 
-    chosen = named is not None and isinstance(named.value, DeviceName) and named.value.chosen_by_probe
+    chosen = named is not None and isinstance(named.value, DeviceName) and falls_back(named.value)
     if named is not None and isinstance(named.node, cst.Name) and isinstance(named.value, DeviceName):
         name = named.node.value
         numbered = any(map(_is_numbered, leaves(named.value.device)))
@@ -109,6 +118,15 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
     return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, falls_back=chosen)
+
+
+def falls_back(value: DeviceName) -> bool:
+    """Whether a test of what the machine has chose it, or the options in one arm.
+
+    ``"cuda" if torch.cuda.is_available() and not args.no_cuda else "cpu"``: the CPU may be meant in any case.
+    """
+    # Another arm has to name an accelerator: `x.device if hasattr(x, "device") else "cpu"` follows what it is given.
+    return value.chosen_by_probe or (may_be_cpu(value.device) and any(map(is_accelerator, leaves(value.device))))
 
 
 def _key_of_options(node: cst.CSTNode) -> str:

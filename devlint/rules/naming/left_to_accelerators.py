@@ -51,7 +51,9 @@ class LeftToAccelerators:
             scope = event.scope
             if scope.role in (Role.TEST, Role.BENCHMARK) or scope.setting is Setting.HOST:
                 continue
-            if not is_named_for_accelerator(scope.qualname) and not self._is_placed_later(event):
+            # What a class is told of devices says more than its name (`GPUDriveEnv(device="cpu")`).
+            named = scope.qualname.rpartition(".")[2] if event.at_hand.startswith("self.") else scope.qualname
+            if not is_named_for_accelerator(named) and (event.raises or not self._is_placed_later(event)):
                 yield event
 
     def _is_placed_later(self, event: LeftToAccelerator) -> bool:

@@ -5,9 +5,10 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, and functions of `torch.cuda`, `torch.mps` and
 `torch.xpu` that raise without their accelerator (`synchronize`, `get_device_name`, `with torch.cuda.device(0)`),
 where nothing tests for one. It does so in files of which another place asks `torch.cuda.is_available()` or offers a
-switch as `--no-cuda`; where only other files of a package do, with low confidence. It also finds them where the
-definition itself chose a device that is the CPU on other machines, `torch.cuda.set_device` among them; and what
-measures the work of a module, or of a model that a caller hands in, in a package that works without an accelerator.
+switch as `--no-cuda`; where only other files of a package do, with low confidence. It also finds such functions, and
+`torch.cuda.set_device`, where the definition itself, the top level of a script or the constructor of the object chose a
+device that is the CPU on other machines, or where the options say so; and what measures the work of a module, or of a
+model that a caller hands in, in a package that works without an accelerator.
 
 It finds functions that an object tells its own device, `torch.cuda.synchronize(self.device)`, where that is the CPU on
 a machine without CUDA, or where another method asks whether it is: they refuse the CPU. It finds machines without CUDA
@@ -67,7 +68,8 @@ def load(path: str) -> torch.nn.Module:
   is on every machine that has the plugin.
 - The function speaks to a group of processes, `dist.all_reduce(x)`, which has an accelerator each as a rule.
 - It is what a device argument gets where the caller left it out, or a default.
-- Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
+- Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device, unless it has
+  chosen one that may be the CPU.
 
 ## Fix safety
 
@@ -91,12 +93,13 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.repairs.bound_names import path_to
-from devlint.rules.naming.device_candidates import candidates_of
+from devlint.rules.naming.device_candidates import candidates_of, falls_back
 from devlint.rules.naming.halves_of_choices import HalvesOfChoices
 from devlint.rules.naming.left_to_another import LeftToOthers
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
@@ -138,6 +141,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         self._halves = HalvesOfChoices()
         self._calls: list[tuple[Called, str]] = []
         """Calls of functions that need an accelerator, and which one."""
+        self._at_top: list[tuple[Called, str]] = []
+        """The same of the top level of a script."""
+        self._chosen_by_objects: dict[str, tuple[str, Stored]] = {}
+        """By class: the device that its constructor chose by what the machine has, which may be the CPU."""
         self._under_tests: set[str] = set()
         """The last names of what is called under a test for a device, and of helpers whose failure a `try` catches."""
         self._asking: set[Scope] = set()
@@ -173,12 +180,19 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         if is_device_probe(event.name):
             self._asking.add(event.scope)
         kind = "CUDA" if refuses_the_cpu(event.name) else raises_without(event.name)
-        if kind is not None and event.scope.setting is not Setting.MODULE_LEVEL and not event.on_cpu:
-            self._calls.append((event, kind))
+        if kind is not None and not event.on_cpu:
+            # The top level of a script is where it chooses its device: only what it chose speaks against these.
+            of_script = self._at_top if event.scope.role is Role.SCRIPT else []
+            (of_script if event.scope.setting is Setting.MODULE_LEVEL else self._calls).append((event, kind))
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._told_the_cpu.stored(event)
+        owner = event.scope.class_name
+        in_constructor = event.scope.setting is Setting.CONSTRUCTION and event.target.startswith("self.")
+        chosen = isinstance(event.value, DeviceName) and not event.value.or_none and falls_back(event.value)
+        if in_constructor and owner is not None and chosen:
+            self._chosen_by_objects.setdefault(owner, (event.target, event))
         return super().stored(event)
 
     def compared(self, event: Compared) -> Iterable[Draft]:
@@ -239,31 +253,42 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     def _beside_a_choice(self) -> Iterator[Draft]:
         """Calls that are made in any case by a definition that chose a device, and would do with the CPU."""
         told: set[Scope] = set()
-        for event, kind in self._calls:
-            scope, definition = event.scope, self._places.of(event.scope)
-            chosen = next((one for one in definition.in_use if one.falls_back), None)
-            begun = definition.begun
-            if chosen is None or begun is None or scope in told or scope.role not in _ROLES or is_contract(scope):
-                continue
-            # A condition of any kind may be there for those who have one (fixture `beside_a_choice`).
-            if (
-                _conditions_of(event, definition)
-                or event.arms
-                or event.guarded
-                or id(event.node) not in untried(begun.node)
-                or leaves_without(begun.node)
-            ):
+        for event, kind in (*self._calls, *self._at_top):
+            scope = event.scope
+            chosen = self._chosen_for(event) if scope not in told and scope.role in _ROLES else None
+            if chosen is None or is_contract(scope):
                 continue
             told.add(scope)
+            name, node, where = chosen
             yield Draft(
                 node=event.node,
                 scope=scope,
-                message=f"`{event.name}` raises on a machine without {kind}, where `{chosen.name}` is the CPU and the "
-                "rest goes on",
+                message=f"`{event.name}` raises on a machine without {kind}, where `{name}` is the CPU "
+                "and the rest goes on",
                 confidence=Confidence.MEDIUM,
-                trace=(DraftStep(chosen.node, scope, f"`{chosen.name}` places a value here"),) if chosen.node else (),
+                trace=(DraftStep(node, where, f"`{name}` places a value here"),) if node else (),
                 repair=asking(kind),
             )
+
+    def _chosen_for(self, event: Called) -> tuple[str, cst.CSTNode | None, Scope] | None:
+        """The device that the definition of a call, or the object, works on, and chose by what the machine has."""
+        scope, definition = event.scope, self._places.of(event.scope)
+        begun = definition.begun
+        # A condition of any kind may be there for those who have one (fixture `beside_a_choice`).
+        if event.guarded or [one for one in event.arms if not _is_of_a_program(one)]:
+            return None
+        if begun is not None and (
+            _conditions_of(event, definition) or id(event.node) not in untried(begun.node) or leaves_without(begun.node)
+        ):
+            return None
+        in_use = next((one for one in definition.in_use if one.falls_back), None)
+        if in_use is not None:
+            return in_use.name, in_use.node, scope
+        kept = self._chosen_by_objects.get(scope.class_name or "") if begun is not None else None
+        # Who calls a helper of the class may have asked, and a method may ask for something else that it found.
+        if kept is None or is_private(scope.qualname) or scope.qualname.rpartition(".")[2] in self._under_tests:
+            return None
+        return None if definition.tests_device else (kept[0], kept[1].node, kept[1].scope)
 
     def _called(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         for event, kind in self._calls:
@@ -334,6 +359,10 @@ def _conditions_of(event: Called, definition: Definition) -> set[str]:
     begun = definition.begun
     around = path_to(begun.node, event.node) if begun is not None and isinstance(begun.node, cst.FunctionDef) else []
     return {code_of(node.test) for node in around if isinstance(node, (cst.If, cst.IfExp))}
+
+
+def _is_of_a_program(decided: Decided) -> bool:
+    return decided.guard.text.startswith("__name__ ==")
 
 
 def _is_tested(arms: tuple[Decided, ...]) -> bool:

@@ -62,8 +62,8 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
   makes is of a class that takes a parameter of that name and is told nothing.
 - The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
   test of the parameter decides whether it runs.
-- What a call makes on an accelerator by default is moved afterwards, or the function looks at the device for other ends
-  than to hand it on: it does not name it at all.
+- What an object keeps on an accelerator by default is brought elsewhere afterwards, and so is what is made where the
+  machine has one; or the function looks at the device for other ends than to hand it on: it does not name it at all.
 - Each call of a private function leaves it out: low.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 
