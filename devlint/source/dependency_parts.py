@@ -31,6 +31,16 @@ def attribute_part(name: str) -> str:
     return f"attribute:{name}"
 
 
+def calls_part(name: str) -> str:
+    """Which definitions call something by this private name."""
+    return f"calls:{name}"
+
+
+def binding_part(name: str) -> str:
+    """Whether anything in the file may bind a name, be it a definition within another or a call that binds any."""
+    return f"binding:{name}"
+
+
 def only_mention_part(name: str) -> str:
     """Whether a name stands in the file once."""
     return f"once:{name}"

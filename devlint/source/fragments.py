@@ -38,6 +38,8 @@ class Fragments:
 
     own: list[tuple[str, OwnNames]] = field(default_factory=list)
     """Qualified names of definitions, and how their bodies use the attributes of ``self``."""
+    private: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    """Qualified names of definitions, and the private names by which they call something."""
     classes: dict[str, list[int]] = field(default_factory=dict)
     """Names of the classes that stand in no other definition: the statements in which they do."""
 
@@ -83,6 +85,7 @@ def fragments_of(text: str, tree: ast.Module, outline: Outline) -> Fragments:
             found.classes.setdefault(name, []).append(number)
         for name, definition in inside:
             found.own.append((name, definition.own))
+            found.private.append((name, definition.private))
             body = found.add(Fragment(((definition.body, definition.last),)))
             found.bodies.setdefault(name, []).extend((number, body))
     return found

@@ -94,18 +94,19 @@ def kept_program(found: Any, source: Source) -> KeptProgram | None:
 
 
 def _row(one: Definition) -> list[Any]:
-    own = [sorted(names) for names in (one.own.mentioned, one.own.stored, one.own.registered, one.own.kept)]
-    return [one.first, one.body, one.column, one.last, own, one.returns, one.yields, one.places]
+    own = one.own
+    names = [sorted(each) for each in (own.mentioned, own.stored, own.registered, own.kept, one.private)]
+    return [one.first, one.body, one.column, one.last, names, one.returns, one.yields, one.places]
 
 
 def _definition(number: int, row: list[Any]) -> Definition:
-    first, body, column, last, own, *signs = row
+    first, body, column, last, names, *signs = row
     if not 0 < _number(first) <= _number(body) <= _number(last) or _number(column) < 0:
         raise ValueError
-    mentioned, stored, registered, kept = (frozenset(_texts(names)) for names in own)
-    names = OwnNames(mentioned, stored, registered, kept)
+    mentioned, stored, registered, kept, private = (frozenset(_texts(each)) for each in names)
+    own = OwnNames(mentioned, stored, registered, kept)
     returns, yields, places = (sign is True for sign in signs)
-    return Definition(number, first, body, column, last, names, returns, yields, places)
+    return Definition(number, first, body, column, last, own, returns, yields, places, private)
 
 
 def _import(module: Any, name: Any, alias: Any) -> Import:

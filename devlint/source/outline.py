@@ -66,6 +66,8 @@ class Definition:
     yields: bool
     places: bool
     """It calls ``.to`` or ``.cuda``."""
+    private: frozenset[str] = frozenset()
+    """The names with one underscore before them by which it calls something, ``_pad(x)`` or ``self._pad(x)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,16 @@ class _Gathered:
     """Calls that set the default device, in functions of which the last one sets it back."""
 
 
+BINDERS = frozenset({"exec", "globals", "vars", "builtins", "__builtins__", "__getattr__", "install"})
+"""Names of what binds other names: a file that mentions one of them may hold any."""
+
+
+def is_private(name: str | None) -> bool:
+    """Whether the last part of a dotted name begins with one underscore."""
+    last = (name or "").rsplit(".", 1)[-1]
+    return last.startswith("_") and not last.startswith("__")
+
+
 def _restores(calls: list[ast.Call]) -> bool:
     """Whether the last of several settings sets the default device back."""
     last = max(calls, key=lambda call: (call.lineno, call.col_offset))
@@ -181,6 +193,8 @@ class _Reading:
         self.registering: list[ast.Call] = []
         self.kept: list[ast.expr | None] = []
         self.loops: list[ast.For | ast.AsyncFor] = []
+        self.private: set[str] = set()
+        """Names with one underscore before them that are called."""
         self.signs = False
         """Something yields, or has a method that may move it."""
 
@@ -210,6 +224,8 @@ class _Reading:
                 name = _name_of(node)  # type: ignore[arg-type]
                 if name is not None:
                     direct.append(name)
+                    if name[0] == "_" and is_private(name):
+                        self.private.add(name)
                     if name in REGISTERING:
                         self.registering.append(node)  # type: ignore[arg-type]
                     elif name.endswith(HOOK):
@@ -328,7 +344,8 @@ def _definition(node: Function, number: int, reading: _Reading) -> Definition:
     last = node.end_lineno or body
     yields, places = _signs(node) if reading.signs else (False, False)
     own, returns = _own(node, reading), _returns(node)
-    return Definition(number, first_line(node), body, statement.col_offset, last, own, returns, yields, places)
+    column, private = statement.col_offset, frozenset(reading.private)
+    return Definition(number, first_line(node), body, column, last, own, returns, yields, places, private)
 
 
 def _returns(node: Function) -> bool:

@@ -18,7 +18,7 @@ from typing import Protocol
 from devlint.source.dependency_parts import CLASS_NAMES, CLASSES, IMPORTS, MODULE, SIGNS
 from devlint.source.fragments import Fragments, fragments_of
 from devlint.source.normalized_text import NormalizedText
-from devlint.source.outline import Import
+from devlint.source.outline import BINDERS, Import
 from devlint.source.program import Program, program_of
 from devlint.source.role import signs_of_roles
 
@@ -60,6 +60,9 @@ class PartFingerprints:
         self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
         self._known: dict[frozenset[str], str] = {}
         self._mentions: Mapping[str, int] = {}
+        self._direct: Mapping[str, int] = {}
+        self._defined: Mapping[str, int] = {}
+        self._binds_any = False
         signs: tuple[object, ...] = signs_of_roles(program.text)
         if program.tree is not None and program.outline is not None:
             outline = program.outline
@@ -67,7 +70,8 @@ class PartFingerprints:
             self._fragments = fragments_of(program.text, program.tree, outline)
             self._imports = dict(_import_target(one) for one in outline.imports if one.name != "*")
             self._rebound = frozenset(outline.rebound)
-            self._mentions = outline.mentions
+            self._mentions, self._direct, self._defined = outline.mentions, outline.direct, outline.defined
+            self._binds_any = not BINDERS.isdisjoint(outline.mentions)
             stars = [one.module for one in outline.imports if one.name == "*"]
             signs = (*signs, outline.sets_default, stars)
         self._signs = repr(signs)
@@ -99,6 +103,11 @@ class PartFingerprints:
                 texts.append(_bytes(repr(sorted(self._imports.items()))))
             elif kind == "attribute":
                 texts.append(_bytes(repr([one for one, own in self._fragments.own if name in own.mentioned])))
+            elif kind == "calls":
+                texts.append(_bytes(repr([one for one, private in self._fragments.private if name in private])))
+            elif kind == "binding":
+                names.add(name)
+                texts.append(_bytes(repr(self._may_bind(name))))
             elif kind == "once":
                 texts.append(_bytes(repr((name, self._mentions.get(name, 0) == 1))))
             elif part == CLASS_NAMES:
@@ -113,6 +122,10 @@ class PartFingerprints:
         texts += (self._fragment(number)[0] for number in sorted(numbers))
         leading = [(name, self._imports.get(name), name in self._rebound) for name in sorted(names & self._names)]
         return _digest([*texts, _bytes(repr([one for one in leading if one[1] or one[2]]))]).hex()
+
+    def _may_bind(self, name: str) -> tuple[object, ...]:
+        """How often a name is defined or called, since a class in a function counts as either, and what binds any."""
+        return name, self._defined.get(name, 0), self._direct.get(name, 0), self._binds_any
 
     @cached_property
     def _class_names(self) -> list[str]:

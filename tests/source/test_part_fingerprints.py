@@ -12,7 +12,9 @@ from devlint.source.dependency_parts import (
     PROGRAM,
     SIGNS,
     attribute_part,
+    binding_part,
     body_part,
+    calls_part,
     name_part,
     only_mention_part,
 )
@@ -307,6 +309,27 @@ def test_whether_a_name_stands_there_once_is_a_part() -> None:
     assert _changes(once, "UNUSED = None", "UNUSED = lone()")
     assert _changes(once, "    import math", "    lone()")
     assert not _changes(once, "def make(n: int = 2):", "def make(n: int = 3):")
+
+
+def test_which_definitions_call_a_private_name_is_a_part() -> None:
+    helper = calls_part("_helper")
+    assert _changes(helper, "return x * self.scale", "return _helper(x)")
+    assert _changes(helper, "return x * self.scale", "return self._helper(x)")
+    assert _changes(helper, "return _helper(x)", "return x")
+    assert not _changes(helper, "return _helper(x)", "return _helper(x + 1)"), "the body is a part of its own"
+    assert not _changes(helper, "return x * self.scale", "return _helper")
+    assert not _changes(helper, "UNUSED = None", "UNUSED = _helper(1)")
+
+
+def test_what_may_bind_a_name_is_a_part() -> None:
+    absent = binding_part("absent")
+    assert _changes(absent, "UNUSED = None", "absent = None")
+    assert _changes(absent, "import math", "import math as absent\n    global absent")
+    assert _changes(absent, "def inner(y)", "def absent(y)")
+    assert _changes(absent, "    import math", "    class absent: pass")
+    assert _changes(absent, "return math.pi", "return exec('absent = 1')")
+    assert not _changes(absent, "return math.pi", "return absent")
+    assert not _changes(absent, "UNUSED = None", "OTHER = None")
 
 
 def test_of_a_file_without_torch_every_part_counts() -> None:

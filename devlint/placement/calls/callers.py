@@ -12,9 +12,9 @@ from devlint.placement.declarations.evidence_grades import Grade, HandedOn, Show
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.declarations.parameter_evidence import Role, roles_of
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.nodes import parameters_of
-from devlint.source.dependency_parts import PROGRAM
+from devlint.source.dependency_parts import calls_part
+from devlint.source.outline import is_private
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -68,21 +68,20 @@ def _role(program: Program, caller: FunctionInfo, name: str) -> Role | None:
 
 
 def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> Sites:
-    """The calls of private methods of a file: gathered once for all that is asked of it."""
+    """The calls in its file of what has the private name of a definition: gathered once for all that have it."""
 
     def find() -> dict[tuple[int, str], list[Site]]:
-        # A definition that is new calls it perhaps.
-        program.rests_on(PROGRAM)
+        program.rests_on(calls_part(info.name))
         found: dict[tuple[int, str], list[Site]] = {}
         for caller in list(program.index.functions.values()):
-            if not caller.is_definition or not is_declared_openly(program.index, caller.qualname):
+            if not caller.may_call(info.name) or not is_declared_openly(program.index, caller.qualname):
                 continue
             for name, several in uses_in(caller, program.index.imports).handed_on.items():
                 for handed in several:
-                    if is_private(handed.callee):
+                    if handed.callee.rpartition(".")[2] == info.name:
                         at = parameter_at(program, caller, handed)
                         if at is not None:
                             found.setdefault((at[0].key, at[1].name.value), []).append((caller, name))
         return found
 
-    return find() if info.linkage is None else info.linkage.query(("callers", info.linkage), find, {})
+    return find() if info.linkage is None else info.linkage.query(("callers", info.linkage, info.name), find, {})

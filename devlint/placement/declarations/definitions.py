@@ -125,6 +125,10 @@ class FunctionInfo:
                 self.linkage.depends_on(attribute_part(name))
         return not self.own.mentioned.isdisjoint(names)
 
+    def may_call(self, name: str) -> bool:
+        """Whether it is a ``def`` that calls something by this private name; True where only its body would tell."""
+        return self.is_definition and (self.outlined is None or name in self.outlined.private)
+
     @property
     def stores(self) -> frozenset[str]:
         """Attributes of ``self`` that the body assigns; empty for functions and static methods."""

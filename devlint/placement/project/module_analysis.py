@@ -49,7 +49,7 @@ from devlint.placement.project.unbound_names import is_unbound
 from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of, literal, parameters_of
 from devlint.source.deadline import checkpoint
-from devlint.source.dependency_parts import MODULE, PROGRAM, only_mention_part
+from devlint.source.dependency_parts import MODULE, binding_part, only_mention_part
 from devlint.source.role import Role, names_a_test
 
 
@@ -358,7 +358,7 @@ class ModuleAnalysis:
 
     def is_unbound(self, name: str) -> bool:
         """Whether a name is certainly neither a module-level one, nor a builtin, nor of a star import."""
-        self.rests_on(PROGRAM)
+        self.rests_on(binding_part(name))
         return is_unbound(name, self.index, self.linkage, self.path, self.role)
 
     def exported(self, name: str) -> Value | None:

@@ -7,10 +7,8 @@ from pathlib import PurePath
 
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.project.linkage import ModuleLinkage
+from devlint.source.outline import BINDERS
 from devlint.source.role import Role
-
-_BINDERS = frozenset({"exec", "globals", "vars", "builtins", "__builtins__", "__getattr__", "install"})
-"""Names of what binds other names: a file that mentions one of them may hold any."""
 
 
 def is_unbound(name: str, index: FileIndex, linkage: ModuleLinkage, path: str, role: Role) -> bool:
@@ -18,7 +16,7 @@ def is_unbound(name: str, index: FileIndex, linkage: ModuleLinkage, path: str, r
 
     The cells of a notebook have names of their shell, and a package's ``__init__`` those of its imported submodules.
     """
-    if name.startswith("_") or hasattr(builtins, name) or index.read_names & _BINDERS:
+    if name.startswith("_") or hasattr(builtins, name) or index.read_names & BINDERS:
         return False
     if role is Role.NOTEBOOK or PurePath(path).stem == "__init__":
         return False

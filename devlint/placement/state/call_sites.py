@@ -54,6 +54,7 @@ from devlint.placement.state.given_values import (
 )
 from devlint.placement.state.left_out import is_never_left_out
 from devlint.records import replace
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 
@@ -399,12 +400,6 @@ def _calls_of(value: Value) -> set[int | None]:
     """The calls that gave a value, or the items of a tuple."""
     items = value.items if isinstance(value, Container) and value.rest is None else (value,)
     return {call_of(item) for item in items}
-
-
-def is_private(name: str | None) -> bool:
-    """Whether the last part of a dotted name begins with one underscore."""
-    last = (name or "").rsplit(".", 1)[-1]
-    return last.startswith("_") and not last.startswith("__")
 
 
 def _nobody_knows(_: str) -> bool:

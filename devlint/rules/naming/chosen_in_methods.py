@@ -18,9 +18,9 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Module, Self, Tensor
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.scope import Setting
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_known_module
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.left_out_devices import is_left_out
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.nodes import dotted
+from devlint.source.outline import is_private
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Called, ParameterIgnored

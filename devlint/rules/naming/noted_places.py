@@ -23,7 +23,6 @@ from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.value_join import holds_nothing
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.placement.syntax.nodes import dotted
 from devlint.repairs.bound_names import path_to
@@ -33,6 +32,7 @@ from devlint.rules.naming.accelerator_places import Definition, Place, draft_of,
 from devlint.rules.naming.device_candidates import in_use, told_to
 from devlint.rules.naming.met_with_callers import MetWithCallers
 from devlint.semantics.collective import collective
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Truth
 from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.domain.scope import Setting
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.rules.naming.refused_by_cuda import falls_back, on_cpu_by_default
 from devlint.rules.naming.ways_out import leaves_without
 from devlint.semantics import NamedDevice, parse_device, refused_device
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

@@ -96,7 +96,6 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
-from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.repairs.bound_names import path_to
 from devlint.rules.naming.device_candidates import candidates_of, falls_back
@@ -109,6 +108,7 @@ from devlint.rules.naming.ways_out import asking, leaves_without, untried
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 from devlint.semantics import is_device_probe, probe_for, raises_without
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
