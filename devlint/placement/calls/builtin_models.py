@@ -18,6 +18,7 @@ from devlint.placement.declarations.evidence_conventions import draws_from_a_loa
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
     NOTHING,
+    PARAMETERS,
     Constant,
     Container,
     Host,
@@ -31,6 +32,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
     counts_devices,
+    is_of_parameters,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.value_join import join_values
@@ -91,9 +93,11 @@ def _range(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _length(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``len(list(range(torch.cuda.device_count())))`` is that count."""
-    of_devices = len(site.positional) == 1 and counts_devices(site.positional[0].value)
-    return Instance(DEVICE_COUNT) if of_devices else Host(number=True)
+    """``len(list(range(torch.cuda.device_count())))`` is that count, ``len(list(self.parameters()))`` is not 0."""
+    value = site.positional[0].value if len(site.positional) == 1 else NOTHING
+    if counts_devices(value):
+        return Instance(DEVICE_COUNT)
+    return Instance(PARAMETERS) if is_of_parameters(value) else Host(number=True)
 
 
 def _zip(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

@@ -35,6 +35,7 @@ from devlint.placement.declarations.evidence_rows import TENSOR_ONLY, takes_noth
 from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    PARAMETERS,
     Constant,
     Container,
     DeviceName,
@@ -315,9 +316,8 @@ def _state(name: str, device: Device, provenance: Provenance | None) -> Containe
     kind = NAMES_OF_STATE[name]
     dim = Dim.NONZERO if kind is Kind.PARAMETER else Dim.UNKNOWN
     tensor = Tensor(device, dim, kind=kind, evidence=Evidence.CERTAIN, provenance=provenance)
-    return Container(
-        (), None, Container((Host(), tensor), None, None, "tuple") if name.startswith("named_") else tensor
-    )
+    each = Container((Host(), tensor), None, None, "tuple") if name.startswith("named_") else tensor
+    return Container((), None, each, PARAMETERS if kind is Kind.PARAMETER else "list")
 
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:

@@ -149,11 +149,25 @@ DEVICE_COUNT = "device_count"
 """The type of what ``torch.cuda.device_count()`` gives."""
 
 
+PARAMETERS = "parameters"
+"""The type of what ``module.parameters()`` gives.
+
+The analysed module has some: without any it is nowhere, and there is nothing in it to be moved.
+"""
+
+
 def counts_devices(value: Value) -> bool:
     """Whether it is the number of the machine's accelerators, or a list of their indices: neither is 0, nor empty."""
     if isinstance(value, Container):
         return value.type == DEVICE_COUNT
     return isinstance(value, Instance) and value.type_name == DEVICE_COUNT
+
+
+def is_of_parameters(value: Value) -> bool:
+    """Whether it is a list of the parameters of a module, or the number of them: neither is empty, nor 0."""
+    if isinstance(value, Container):
+        return value.type == PARAMETERS
+    return isinstance(value, Instance) and value.type_name == PARAMETERS
 
 
 @dataclass(frozen=True, slots=True)

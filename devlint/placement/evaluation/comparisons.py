@@ -9,6 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
+    PARAMETERS,
     Constant,
     Container,
     DeviceName,
@@ -58,8 +59,9 @@ def _compared(
         return device_questions.of_comparison(symbol, *values)
     if any(isinstance(value, Truth) and value.about_device for value in values):
         return Truth(about_device=True)
-    if any(isinstance(value, Instance) and value.type_name == DEVICE_COUNT for value in values):
-        return _device_count(symbol, values)
+    counted = {value.type_name for value in values if isinstance(value, Instance)} & {DEVICE_COUNT, PARAMETERS}
+    if counted:
+        return Truth(_is_one_or_more(symbol, values), about_device=DEVICE_COUNT in counted)
     arrays = any(isinstance(value, Host) and value.numpy for value in values)
     if symbol in ("==", "!=") and any(isinstance(value, Container) for value in values) and not arrays:
         # A tensor is equal to no list, tuple or dict: where the binding raises `TypeError`, `__eq__` gives
@@ -73,11 +75,9 @@ def _compared(
     return Host(numpy=arrays)
 
 
-def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:
+def _is_one_or_more(symbol: str, values: tuple[Value, Value]) -> bool | None:
     """``device_count() > 0`` holds in the analysed configuration; whether there is a second accelerator is unknown."""
     bound = values[1].value if isinstance(values[1], Constant) else None
     if (symbol, bound) in ((">", 0), (">=", 1), ("!=", 0)):
-        return Truth(True, about_device=True)
-    if (symbol, bound) in (("==", 0), ("<", 1)):
-        return Truth(False, about_device=True)
-    return Truth(about_device=True)
+        return True
+    return False if (symbol, bound) in (("==", 0), ("<", 1)) else None

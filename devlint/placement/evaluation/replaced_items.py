@@ -1,8 +1,12 @@
 """Loops that replace every item of what they go through: after them all of it is where the new items are.
 
 for name in batch:
+    if name == "user":
+        continue
     if torch.is_tensor(batch[name]):
         batch[name] = batch[name].to(device)
+
+Items that the loop names to pass them over are left as they are: of them nothing is known.
 """
 
 from __future__ import annotations
@@ -12,10 +16,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devlint.placement.declarations.evidence_loops import indexed_by
-from devlint.placement.domain.abstract_values import Container, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import NOTHING, Container, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import UNKNOWN, Device
 from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.syntax.nodes import body_of, code_of, dotted, path_of
+from devlint.placement.syntax.nodes import body_of, code_of, dotted, literal, path_of
 from devlint.records import replace
 
 
@@ -28,13 +32,14 @@ def settle_replaced_items(interp: Interpreter, node: cst.For) -> None:
     item = interp.evaluate_quietly(found[1])
     if not isinstance(item, (Tensor, Opaque)) or item.device == UNKNOWN:
         return
-    if isinstance(whole, Opaque):
-        if not whole.tensorlike:
-            interp.state.store(found[0], replace(whole, device=item.device, provenance=item.provenance))
-        return
-    items = tuple(_placed(one, item.device) for one in whole.items)
-    rest = whole.rest if whole.rest is None else _placed(whole.rest, item.device)
-    interp.state.store(found[0], replace(whole, items=items, rest=rest))
+    if isinstance(whole, Container):
+        items = tuple(_placed(one, item.device) for one in whole.items)
+        rest = whole.rest if whole.rest is None else _placed(whole.rest, item.device)
+        interp.state.store(found[0], replace(whole, items=items, rest=rest))
+    elif not whole.tensorlike:
+        interp.state.store(found[0], replace(whole, device=item.device, provenance=item.provenance))
+        for key in _passed_over(node):
+            interp.state.store(f"{found[0]}[{key!r}]", NOTHING)
 
 
 def _placed(item: Value, device: Device) -> Value:
@@ -85,6 +90,27 @@ def _always(body: cst.BaseSuite) -> Iterator[cst.Assign]:
             yield statement
         elif isinstance(statement, cst.If) and _asks_for_tensor(statement.test):
             yield from _always(statement.body)
+
+
+def _passed_over(node: cst.For) -> Iterator[object]:
+    """The keys of items that the loop passes over: ``if name == "user": continue``, ``if name in ("id", "text"):``."""
+    for statement in body_of(node.body):
+        match statement:
+            case cst.If(test=cst.Comparison(comparisons=[compared])) if _goes_on(statement.body):
+                if isinstance(compared.operator, (cst.Equal, cst.In)):
+                    yield from _literals(compared.comparator)
+
+
+def _literals(compared: cst.BaseExpression) -> Iterator[object]:
+    elements = compared.elements if isinstance(compared, (cst.Tuple, cst.List, cst.Set)) else ()
+    for each in [element.value for element in elements] or [compared]:
+        if isinstance(each, cst.SimpleString):
+            yield literal(each)
+
+
+def _goes_on(body: cst.BaseSuite) -> bool:
+    """Whether an arm does nothing but go on with the next round."""
+    return [type(statement) for statement in body_of(body)] == [cst.Continue]
 
 
 def _asks_for_tensor(test: cst.BaseExpression) -> bool:

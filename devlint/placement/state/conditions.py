@@ -25,6 +25,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
     counts_devices,
+    is_of_parameters,
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol, is_of_parameter
@@ -108,6 +109,9 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
     if counts_devices(value):
         # `if torch.cuda.device_count():`, `if gpus:` of a list of their indices.
         return Condition(True, cpu_when=False)
+    if is_of_parameters(value):
+        # `if params:` of `params = list(self.parameters())`.
+        return Condition(True)
     if isinstance(value, Constant) and not _is_set_by_a_method(interp, node):
         return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)
