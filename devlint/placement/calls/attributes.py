@@ -233,6 +233,9 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return Host()
     if name in _NUMBERS_OF_LAYERS and owner.type_name.startswith("torch.nn."):
         return Host()
+    if name == _WRAPPED and (owner.info is None or _has_no(interp, owner.info, name)):
+        # ``self.model.module``, where ``self.model`` is a wrapper of it: the model as it was.
+        return owner
     if owner.info is None:
         if names_a_part(owner, name):
             # A part of a model of unknown class, by its name: ``model.encoder``.
@@ -245,6 +248,18 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return found
     # What its methods store or compute is taken to be where a caller's object is, as of an object of unknown class.
     return _of_opaque(interp, Opaque(owner.device, owner.provenance), name, node)
+
+
+_WRAPPED = "module"
+"""Under this name DataParallel, DistributedDataParallel and their like keep the model that they wrap."""
+
+
+def _has_no(interp: Interpreter, info: ClassInfo, name: str) -> bool:
+    """Whether objects of a class of the project have no such attribute."""
+    if info.method(name) is not None or interp.program.in_progress(info):
+        return False
+    kept = any(name in one.assigned_outside_init or name in one.set_in_body for one in info.order)
+    return not kept and name not in interp.program.facts(info).attributes and info.is_module
 
 
 def names_a_part(owner: Module, name: str) -> bool:

@@ -44,7 +44,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.held_modules import is_called_here, put_by_another, where_methods_put_it
+from devlint.placement.state.held_modules import is_an_object_here, is_called_here, put_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import (
     as_first_met,
     brought_to_cpu,
@@ -170,8 +170,9 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
         return plain_tensor(interp, info, value, fact)
-    if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
-        # `self.device = None` until some `setup` stores another.
+    stored = isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name)
+    if stored or (isinstance(value, Constant) and value.value is None and is_an_object_here(interp, fact.name)):
+        # `self.device = None` until some `setup` stores another; what has methods a subclass stores at least.
         if value != NONE:
             return NOTHING
         later: Value | None = put_by_another(interp, info, fact.name) or stored_method(interp, owner, fact.name)

@@ -85,6 +85,10 @@ class Found:
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
         self._times: Counter[str] = Counter()
         """How often each name is bound."""
+        self.looped: Counter[str] = Counter()
+        """How often each name is bound by a loop."""
+        self.dims_asked: set[str] = set()
+        """Names that are asked how many dimensions they have: what follows may be for some of their values."""
 
     def note(self, name: str, sign: Sign) -> None:
         if self.tested and name in self.tested:
@@ -231,10 +235,18 @@ class Found:
             tuple(self.kept),
             tuple(self.made),
             {name: frozenset(read) for name, read in self.members.items()},
+            frozenset(filter(self._has_dimensions, self._signs)),
         )
+
+    def _has_dimensions(self, name: str) -> bool:
+        """``for stop in stops: if len(stop) > ...``: bound in one place, so that each use tells of all of them."""
+        in_one_place = self._times[name] + self.looped[name] == 1 and name not in self.parameters
+        shows = in_one_place and any(sign.shows in _OF_DIMENSIONS for sign in self._signs[name])
+        return shows and name not in self.dims_asked
 
 
 _AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF, rows.COMPUTED_TOGETHER})
+_OF_DIMENSIONS = frozenset({Shows.DIMENSIONS, Shows.SEVERAL})
 _OF_A_TENSOR = frozenset({Shows.TENSOR, Shows.SHAPED, Shows.ARRAY_LIKE, Shows.PLACED, Shows.CONVERTED})
 _AS_IT_WAS_GIVEN = frozenset({Shows.NO_TENSOR, Shows.CALLED})
 _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE})

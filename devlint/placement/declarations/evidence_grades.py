@@ -117,6 +117,8 @@ class Uses:
     """Attributes of the first parameter, each with the class, as the source names it, of which it is made an object."""
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of parameters and of attributes of the first one: the attributes that are read of them and that no tensor has."""
+    with_dimensions: frozenset[str] = frozenset()
+    """Names that are bound in one place and used as what has dimensions: each value of theirs has some."""
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:

@@ -114,6 +114,7 @@ ATTRIBUTES = MappingProxyType(
 MOVING = frozenset({"to", "cuda", "cpu"})
 
 SHAPES = frozenset({"shape", "ndim"})
+COUNTS_OF_DIMENSIONS = frozenset({"ndim", "dim", "ndimension"})
 
 TAKING_ANYTHING = frozenset({"torch.is_tensor", "torch.is_storage"})
 """Functions of torch that ask what an object is (torch/__init__.py)."""

@@ -248,6 +248,7 @@ def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
+    found.looped.update(names_of(node.target))
     if goes_through_keys(node.iter):
         found.gone_through.update(names_of(node.target))
     found.gone_through.update(counter(node.target, node.iter))
@@ -307,6 +308,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
                 found.members.setdefault(holder.value, set()).add(attribute)
         if attribute in rows.NEVER_READ and holder.value in found.parameters:
             found.method_reads[holder.value, attribute] += 1
+        if attribute in rows.COUNTS_OF_DIMENSIONS:
+            found.dims_asked.add(holder.value)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
         elif attribute in modules.LAYER_ATTRIBUTES:
@@ -349,6 +352,9 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
     goes_through = function in rows.GONE_THROUGH
     if function in rows.CALLING and call.args and type(call.args[0].value) is cst.Name:
         found.note_parameter(call.args[0].value.value, rows.NO_TENSOR)
+    if function == "len" and len(call.args) == 1 and type(call.args[0].value) is cst.Name:
+        # Of a tensor without dimensions it raises a TypeError.
+        found.note(call.args[0].value.value, rows.DIMENSIONS)
     asks_for_attributes = function in rows.READING_ATTRIBUTES
     for argument in call.args if goes_through or function in rows.DOUBTS else ():
         for name in names_of(argument.value):

@@ -103,6 +103,8 @@ class NameUses:
     """Names that are used as tensors, and not only they, may be."""
     several: frozenset[str] = frozenset()
     """Names that are gone through item by item."""
+    bound_with_dimensions: frozenset[str] = frozenset()
+    """Names of the body whose values all have dimensions."""
 
 
 def name_uses(uses: Uses) -> NameUses:
@@ -123,7 +125,9 @@ def name_uses(uses: Uses) -> NameUses:
     computed = frozenset(name for name, signs in uses.signs.items() if not signs.isdisjoint(_COMPUTED))
     placed, moved, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.DIMENSIONS))
     modules, structured, several = map(showing, (Shows.MODULE, Shows.STRUCTURED, Shows.SEVERAL))
-    return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed, several)
+    return NameUses(
+        tensors, certain, items, placed, moved, modules, structured, indexed, computed, several, uses.with_dimensions
+    )
 
 
 _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})

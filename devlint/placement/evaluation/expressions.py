@@ -44,6 +44,7 @@ from devlint.placement.state.unasked_choices import note_arms_alike, note_unaske
 from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
 from devlint.records import replace
+from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -62,6 +63,8 @@ def name(interp: Interpreter, node: cst.Name) -> Value:
             interp.emit(GlobalRead(node, interp.scope, node.value, value, imported))
     elif value is NOTHING:
         note_unbound_name(interp, node)
+    if isinstance(value, Tensor) and value.dim is Dim.UNKNOWN and node.value in interp.uses.bound_with_dimensions:
+        return replace(value, dim=Dim.NONZERO)
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,7 +12,7 @@ from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.captured_losses import is_captured_for_good
-from devlint.placement.state.handed_on_modules import hands_on
+from devlint.placement.state.handed_on_modules import hands_on, is_used_by_definitions, leaves_module
 from devlint.placement.syntax.nodes import path_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def built_here(
     one counts as well that a function of the project makes, moves nowhere and gives back, ``model = load_model(path)``.
     ``by_helper``: so does one that any function gives which the definition calls.
     """
-    if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
+    if module.holds_state is not True or module.assumed or module.device != CPU:
         return False
     step = module.provenance.step if module.provenance is not None else None
     if step is None or interp.in_cpu_world:
@@ -47,14 +48,26 @@ def built_here(
     of_own = step.scope == interp.scope and step.kind in _MAKING[: 1 + by_helper]
     if not (handed or of_own or is_captured_for_good(interp, module, node)):
         return False
-    if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
+    settings = SETTINGS if handed_to is None else SETTINGS | {Setting.MODULE_LEVEL}
+    if interp.scope.setting not in settings or not all(_stays(child) for child in module.children):
         return False
     forward = module.info.method("forward") if module.info is not None else None
     if module.info is not None and (forward is None or forward.places_itself):
         # It moves its inputs itself, or its ``forward`` is not known.
         return False
     path = path_of(node)
-    return path is None or not (_has_parts_elsewhere(interp, path) or hands_on(interp.info.node, path, handed_to))
+    return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path, handed_to))
+
+
+def _is_handed_on(interp: Interpreter, path: str, handed_to: cst.Call | None) -> bool:
+    """Whether other code gets the module as well, which may move it, and is no function that does not."""
+    leaves = partial(leaves_module, interp)
+    if interp.info is not None:
+        return hands_on(interp.info.node, path, handed_to, leaves)
+    statements = interp.program.tree.body
+    outside = (one for one in statements if not isinstance(one, (cst.FunctionDef, cst.ClassDef)))
+    used = is_used_by_definitions(interp, path.partition(".")[0])
+    return used or any(hands_on(one, path, handed_to, leaves) for one in outside)
 
 
 def _is_of_makers(interp: Interpreter, module: Module) -> bool:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_modules import KEEPING
 from devlint.placement.domain.abstract_values import ClassValue, Function, Module
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, parameters_of, path_of
+from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, names_in, parameters_of, path_of
 from devlint.records import replace
 
 if TYPE_CHECKING:
-    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
     from devlint.placement.interpreter.interpreter import Interpreter
+    from devlint.placement.interpreter.program import Program
 
 HARMLESS = frozenset(
     "print len type isinstance hasattr repr str id count_parameters copy.copy copy.deepcopy deepcopy torch.save".split()
@@ -142,6 +144,86 @@ def _leaves(
     return True
 
 
+_DEEP = 3
+"""Calls of functions that hand a module on to the next, and no further."""
+
+
+def leaves_module(interp: Interpreter, call: cst.Call, given: Sequence[int]) -> bool:
+    """Whether a function of the project is called that neither moves these arguments nor lets go of them.
+
+    ``train(model, loader, device)`` and ``test(model, loader, device)`` of a script, one after the other.
+    """
+    callee = interp.evaluate_quietly(call.func) if isinstance(call.func, (cst.Name, cst.Attribute)) else None
+    bound = isinstance(callee, Function) and callee.receiver is not None
+    return isinstance(callee, Function) and _leaves_arguments(interp.program, callee.info, call, given, bound, _DEEP)
+
+
+def _leaves_arguments(
+    program: Program, info: FunctionInfo, call: cst.Call, given: Sequence[int], bound: bool, deep: int
+) -> bool:
+    holder = program.holder(info)
+    if holder is None or not deep or info.decorators or (info.owner is not None and not bound):
+        return False
+    taken = list(_taken(info, call, given))
+    return len(taken) == len(given) and all(_stays_in(holder, info, name, deep - 1) for name in taken)
+
+
+def _taken(info: FunctionInfo, call: cst.Call, given: Sequence[int]) -> Iterator[str]:
+    """The parameters that get the arguments of these numbers."""
+    parameters = [one.name.value for one in parameters_of(info.node)[info.has_receiver :]]
+    for number in given:
+        keyword = call.args[number].keyword
+        starred = any(argument.star for argument in call.args[: number + 1])
+        by_position = parameters[number] if number < len(parameters) and not starred else ""
+        name = keyword.value if keyword is not None else by_position
+        if name in parameters:
+            yield name
+
+
+def _stays_in(holder: Program, info: FunctionInfo, name: str, deep: int) -> bool:
+    """Whether a body only calls the module that it gets under this name, and hands it to functions that do no more."""
+
+    def leaves(call: cst.Call, given: Sequence[int]) -> bool:
+        called = holder.global_value(call.func.value) if isinstance(call.func, cst.Name) else None
+        known = isinstance(called, Function) and called.receiver is None
+        return (
+            known and isinstance(called, Function) and _leaves_arguments(holder, called.info, call, given, False, deep)
+        )
+
+    body = info.node.body
+    kept = (node.value for node in inner_nodes(body) if isinstance(node, (cst.Assign, cst.AnnAssign, cst.NamedExpr)))
+    if any(isinstance(value, cst.BaseExpression) and _mentions(value, name) for value in kept):
+        return False
+    return not (_is_changed(body, name) or _moves_items(body, name) or hands_on(body, name, leaves=leaves))
+
+
+def _is_changed(body: cst.CSTNode, name: str) -> bool:
+    """``model.to(device)``, ``model.module.cuda()``; ``place(model.eval())``, which is handed on as it is."""
+    for node in inner_nodes(body):
+        if type(node) is not cst.Call:
+            continue
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVING and _is_of(node.func.value, name):
+            return True
+        given = (argument.value for argument in node.args if isinstance(argument.value, cst.Call))
+        methods = (call.func for call in given if isinstance(call.func, cst.Attribute))
+        if any(method.attr.value in KEEPING and _is_of(method.value, name) for method in methods):
+            return True
+    return False
+
+
+def _is_of(node: cst.BaseExpression, name: str) -> bool:
+    return code_of(node).partition(".")[0] == name
+
+
+def is_used_by_definitions(interp: Interpreter, name: str) -> bool:
+    """Whether a function of a script reads a module-level name, which it may do anything with."""
+    for info in list(interp.index.functions.values()):
+        info.depend_on_body()
+        if name in names_in(info.node) and all(parameter.name.value != name for parameter in parameters_of(info.node)):
+            return True
+    return False
+
+
 def is_handed_on_by_its_owner(interp: Interpreter, node: cst.BaseExpression) -> bool:
     """Whether some method of the class hands on the module that ``self`` keeps under this name."""
     path = path_of(node)
@@ -162,4 +244,7 @@ def note_handed_on(interp: Interpreter, name: str, site: CallSite) -> None:
     for argument in site.arguments:
         value, path = argument.value, path_of(argument.node)
         if isinstance(value, Module) and value.device == CPU and path is not None:
+            numbers = [n for n, given in enumerate(site.node.args) if given.value is argument.node]
+            if numbers and leaves_module(interp, site.node, numbers):
+                continue
             interp.state.store(path, replace(value, device=UNKNOWN))

@@ -189,6 +189,14 @@ def is_called_here(interp: Interpreter, name: str) -> bool:
     return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
 
 
+def is_an_object_here(interp: Interpreter, name: str) -> bool:
+    """Whether the running method calls the attribute, or reads of it what neither None nor a tensor has."""
+    if interp.info is None:
+        return False
+    uses = uses_in(interp.info, interp.index.imports)
+    return name in uses.called or bool(uses.members.get(f"self.{name}"))
+
+
 def is_called_by_methods(interp: Interpreter, path: str) -> bool:
     """Whether it is an attribute of ``self`` that other methods call, and that is called what modules are called.
 

@@ -150,7 +150,8 @@ class ModuleBuiltInCall(Rule):
     def _message(self, event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
         built = quoted(step.node, f"a `{step.name}`")
         kept = (event.scope.qualname, code_of(mine.node)) in self._kept
-        untrained = "" if kept or not _is_trained(step) else ", with new weights at every call"
+        once = kept or step.scope.setting is Setting.MODULE_LEVEL
+        untrained = "" if once or not _is_trained(step) else ", with new weights at every call"
         return (
             f"{built} is built here{untrained} and stays on the CPU, but {operand_and_placement(theirs)}; "
             f"{failure(event, theirs)}"

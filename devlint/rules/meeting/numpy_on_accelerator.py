@@ -106,6 +106,7 @@ from devlint.placement.domain.lattice import (
     describe,
     exclude,
     is_accelerator,
+    is_set_as_device,
     leaves,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind
@@ -187,6 +188,8 @@ class NumpyOnAccelerator(Rule):
         self._handed = HandedToReaders(self._beside, self._habit, self._device_asked)
         self._brought_there: dict[str, Moved] = {}
         """By definition: the first transfer to a place that is not the CPU."""
+        self._brought_by_object: dict[str, Moved] = {}
+        """By class: the first transfer of its methods to a place that is not the CPU."""
         self._told: dict[str, Stored] = {}
         """By class: the device that its objects are told, and keep."""
         self._bodies: dict[str, cst.CSTNode] = {}
@@ -256,6 +259,8 @@ class NumpyOnAccelerator(Rule):
             self._habit.placed(event.scope, target)
             if target not in (CPU, UNKNOWN):
                 self._brought_there.setdefault(event.scope.qualname, event)
+                if event.scope.class_name is not None and (is_set_as_device(target) or accelerator(target)):
+                    self._brought_by_object.setdefault(event.scope.class_name, event)
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
@@ -342,8 +347,10 @@ class NumpyOnAccelerator(Rule):
             if brought is not None and (is_computed(event) or are_kept(event, brought)):
                 yield event, _computed_there(event, brought)
             elif event.value.device == UNKNOWN and is_taken_from_a_graph(event):
-                # Unless the function brings something there, nothing in sight says that the model leaves the CPU.
+                # Unless the function, or another method, brings something there, nothing in sight says that the model
+                # leaves the CPU.
                 there = self._brought_there.get(event.scope.qualname)
+                there = there or self._brought_by_object.get(event.scope.class_name or "")
                 steps = () if there is None else (_step_of(there),)
                 words = "was taken from a graph, so it is where the model is"
                 sure = Confidence.MEDIUM if steps and event.scope.role is not Role.TEST else Confidence.LOW
