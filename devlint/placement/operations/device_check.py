@@ -142,17 +142,25 @@ def _kept_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
             given |= device.symbol.anchor is Anchor.PARAMETER
         elif device != CPU and is_accelerator(device) and provenance is not None:
             placed = provenance.find(StepKind.MOVED, StepKind.MADE)
-            built = placed is not None and placed.scope.setting is Setting.CONSTRUCTION
-            kept |= built and interp.scope.setting is not Setting.CONSTRUCTION
+            kept |= placed is not None and _is_kept_by_object(interp.scope, placed.scope)
     return kept and given
 
 
+def _is_kept_by_object(scope: Scope, placed: Scope) -> bool:
+    """Whether a constructor, or another method of the same class, put there what a method meets."""
+    if placed.setting is Setting.METHOD:
+        return placed.class_name == scope.class_name and placed != scope
+    return placed.setting is Setting.CONSTRUCTION and scope.setting is not Setting.CONSTRUCTION
+
+
 def _put_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
-    """Whether what this definition put on the current accelerator meets a tensor that is where its caller has it."""
+    """Whether what is put on the current accelerator, here or by a helper, meets a tensor of the caller."""
     if len(operands) < 2 or not any(is_of_parameter(device_of_value(b.value)) for b in operands):
         return False
     return any(
-        is_accelerator(device_of_value(b.value)) and placed_here(interp.scope, b.value) is not None for b in operands
+        is_accelerator(device_of_value(b.value))
+        and (placed_here(interp.scope, b.value) is not None or placed_by_helper(interp.scope, b.value) is not None)
+        for b in operands
     )
 
 
@@ -161,6 +169,15 @@ def placed_here(scope: Scope, value: Value) -> Step | None:
     provenance = provenance_of(value)
     placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
     return placed if placed is not None and placed.scope == scope else None
+
+
+def placed_by_helper(scope: Scope, value: Value) -> Step | None:
+    """What made a value, or moved it last, if another function of the same file did."""
+    provenance = provenance_of(value)
+    placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+    if placed is None or placed.scope.setting is not Setting.FUNCTION or placed.scope.is_nested:
+        return None
+    return placed if placed.scope != scope and placed.scope.path == scope.path else None
 
 
 def _was_led_by(value: Value, step: Step) -> bool:

@@ -111,13 +111,15 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
     spelled = code_of(named.node)
-    told = chosen or isinstance(device, SameAs)
+    numbered = any(map(_is_numbered, leaves(device)))
+    told = chosen or numbered or any(isinstance(leaf, SameAs) for leaf in leaves(device))
     if not told or not spelled.endswith("device") or isinstance(named.value, (Tensor, Opaque)):
         return None
     kept = isinstance(named.node.value, cst.Name) and named.node.value.value == "self"
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
-    return Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, falls_back=chosen)
+    found = Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, numbered=numbered)
+    return replace(found, falls_back=chosen)
 
 
 def falls_back(value: DeviceName) -> bool:

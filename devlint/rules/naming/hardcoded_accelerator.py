@@ -29,7 +29,9 @@ brings itself to CUDA in its constructor; a helper that goes to CUDA with what i
 place that names CUDA where the rest of the file goes to a device that was chosen at its top. And what goes by way of
 CUDA to a device that may be the CPU, `net.cuda().to(device)`. And what goes to CUDA and there meets an argument in an
 operation that takes tensors alone; and the inputs of a model that its owner's constructor brought to a device it was
-told, or to what the machine has, `self.model(rows.cuda())`.
+told, or to what the machine has, `self.model(rows.cuda())`; so what a method puts there that meets what the object
+keeps where its constructor was told; and what a helper puts there that meets an argument of the function that calls it,
+or a module's parameters.
 
 ## Why is this bad
 
@@ -120,6 +122,7 @@ from devlint.rules.naming.chosen_in_methods import ChosenInMethods, chooses_by_m
 from devlint.rules.naming.for_told_models import ForToldModels
 from devlint.rules.naming.indices_as_devices import index_drafts
 from devlint.rules.naming.mapped_to_accelerators import MappedToAccelerators
+from devlint.rules.naming.met_elsewhere import MetElsewhere
 from devlint.rules.naming.named_by_functions import NamedByFunctions
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules, brings_itself
@@ -172,6 +175,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._in_methods = ChosenInMethods()
         self._anew = ChosenAnew()
         self._brought = BroughtElsewhere()
+        self._met_elsewhere = MetElsewhere()
         self._by_default = AcceleratorByDefault()
         self._kept = StateOfObjects()
         self._by_functions = NamedByFunctions()
@@ -258,6 +262,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._in_methods.moved(event)
         self._anew.moved(event)
         self._brought.moved(event)
+        self._met_elsewhere.moved(event)
         self._through.moved(event)
         self._by_default.moved(event)
         self._by_functions.moved(event)
@@ -266,6 +271,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._by_default.undecided_mismatch(event)
         self._kept.undecided_mismatch(event)
+        self._met_elsewhere.undecided_mismatch(event)
         return super().undecided_mismatch(event)
 
     def finish(self) -> Iterable[Draft]:
@@ -282,6 +288,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         return (
             self._asked_elsewhere.draft_of(definition, place)
             or self._brought.draft_of(definition, place)
+            or self._met_elsewhere.draft_of(definition, place)
             or self._by_functions.draft_of(definition, place)
         )
 

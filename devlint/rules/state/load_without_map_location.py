@@ -44,7 +44,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models, nor does the function itself save there a
   tensor that is where the caller or the module works. There the confidence is low. What the function makes of the file
-  counts where it goes into `load_state_dict`, and so does a part under a key that says so, `loaded["state_dict"]`.
+  counts where it goes into `load_state_dict`, or into a method that says that it builds a model of a state; and so does
+  a part under a key that says so, `loaded["state_dict"]`.
 - What holds no tensors is named so: schedulers, random generators, vocabularies, tokenizers, what stops a training.
   There the confidence is low.
 - The load is tried, and where it raises a RuntimeError the handler loads with `map_location`.

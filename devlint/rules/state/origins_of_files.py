@@ -107,7 +107,9 @@ def is_downloaded_to(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     for call in calls:
         name = (dotted(call.func) or "").rpartition(".")[2]
         writes = name == "open" and any(code_of(argument.value) in _TO_WRITE for argument in call.args[1:2])
-        fills = (writes and of_the_web) or _DOWNLOADS.search(name.lower()) is not None
+        # `load_state_dict_from_url(path)` takes the address, and gives what it has read.
+        downloads = _DOWNLOADS.search(name.lower()) is not None and not name.startswith("load_")
+        fills = (writes and of_the_web) or downloads
         if fills and any(code_of(argument.value) == text for argument in call.args):
             return True
     return False

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
 _STATE = re.compile("state|checkpoint|ckpt|weight|model|snapshot")
+_OF_STATES = re.compile("(from|with|init|load|restore|build)_.*(state_dict|checkpoint|ckpt|weights)")
+"""Methods that build a model of the state which they are handed, `cls.from_state_dict(state)`."""
+
 _OF_MODULES = frozenset(
     {"eval", "parameters", "named_parameters", "modules", "named_modules", "state_dict", "children"}
 )
@@ -39,6 +42,9 @@ def is_a_state(function: cst.CSTNode, load: cst.CSTNode) -> bool:
             continue
         method, receiver = node.func.attr.value, node.func.value
         if method in _OF_MODULES and not node.args and _is_one_of(receiver, same, load):
+            return True
+        named = _OF_STATES.search(method) is not None and not holds_host_state(_code(node.func))
+        if named and any(_is_one_of(argument.value, same, load) for argument in node.args):
             return True
         fed = method == "load_state_dict" and not holds_host_state(_code(receiver))
         if fed and any(_holds(argument.value, rewritten, load) for argument in node.args[:1]):
