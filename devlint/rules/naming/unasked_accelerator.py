@@ -231,8 +231,10 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         """
         needing = [event for event, _ in self._calls if any(event.node is node for node, _ in places)]
         definition = self._places.of(scope)
-        if not needing or definition.in_use:
-            return definition.in_use[0] if needing else None
+        # An accelerator of a number, `torch.device("cuda", index)`, is no CPU.
+        in_use = [one for one in definition.in_use if one.falls_back or not one.numbered]
+        if not needing or in_use:
+            return in_use[0] if needing else None
         # A switch may be there for those who have one, `if self.timing:`, and a helper's callers may ask.
         if is_private(scope.qualname) or not all(_only_measures(event, definition) for event in needing):
             return None

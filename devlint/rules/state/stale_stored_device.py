@@ -15,6 +15,9 @@ for all later ones is reported where it is kept.
 A construction that leaves the device to its default, and whose result is moved to another one, is reported itself:
 `Net(width).to(device)` of `def __init__(self, width, device="cpu")`.
 
+A class that is no Module and has a `to` of its own which moves its parts, `self.model.to(device)`, has to note the
+device where its methods bring to `self.device` what these parts are given.
+
 ## Why is this bad
 
 `Module.to` moves parameters and buffers; it does not know that an attribute names a device. After `net.to("cuda")` the
@@ -104,6 +107,7 @@ from devlint.rules.rule import Rule
 from devlint.rules.state.cached_devices import CachedDevices
 from devlint.rules.state.models_of_pipelines import ModelsOfPipelines
 from devlint.rules.state.moved_untold import MOVES, moved_untold
+from devlint.rules.state.own_transfers import OwnTransfers
 from devlint.rules.state.stored_device_uses import StoredDeviceUses
 from devlint.rules.waking import always, any_of
 
@@ -143,9 +147,11 @@ class StaleStoredDevice(Rule):
         self._definitions = Definitions()
         self._cached = CachedDevices(self._definitions)
         self._in_pipelines = ModelsOfPipelines()
+        self._own_transfers = OwnTransfers()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        self._own_transfers.begun(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -205,13 +211,23 @@ class StaleStoredDevice(Rule):
 
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         facts = event.facts
-        if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*MOVES):
+        if not facts.info.is_module:
+            yield from self._left_by_own_transfer(facts)
+            return
+        if facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*MOVES):
             return
         yield from self._cached.of_class(facts)
         devices = [fact for fact in facts.attributes.values() if fact.kind == "device"]
         for fact in devices:
             if fact.stores == 1 and not facts.info.defines(fact.name):
                 yield from self._judged(event, fact, alone=len(devices) == 1)
+
+    def _left_by_own_transfer(self, facts: ClassFacts) -> Iterable[Draft]:
+        kept = (fact for fact in facts.attributes.values() if fact.kind == "device" and fact.stores == 1)
+        for fact in kept:
+            draft = self._own_transfers.draft_of(facts, fact, self._uses.of(facts.info.qualname, fact.name))
+            if draft is not None:
+                yield draft
 
     def _judged(self, event: ClassCompleted, fact: AttributeFact, *, alone: bool) -> Iterable[Draft]:
         facts = event.facts
