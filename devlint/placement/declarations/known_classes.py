@@ -33,6 +33,14 @@ _PLAIN = frozenset(
 )
 """Base classes of Python's standard library."""
 
+_PLAIN_MODULES = frozenset(
+    """
+    abc argparse ast collections concurrent contextlib dataclasses enum functools io json logging multiprocessing
+    pickle string typing typing_extensions unittest
+    """.split()
+)
+"""Modules of Python's standard library, none of whose classes knows of tensors."""
+
 
 OTHER_FRAMEWORKS = frozenset(
     "jax tensorflow flax haiku equinox mxnet paddle mindspore mindtorch jittor oneflow tinygrad keras cupy mlx".split()
@@ -57,7 +65,7 @@ def kind_of_base(name: str) -> str | None:
 
 def listed_kind(name: str) -> str | None:
     """The kind of a base class of Python or of a library, by its qualified name; None if no table lists it."""
-    if name in _PLAIN:
+    if name in _PLAIN or ("." in name and name.partition(".")[0] in _PLAIN_MODULES):
         return "plain"
     if name == "autograd.Function":
         return "autograd"

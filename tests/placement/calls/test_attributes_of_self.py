@@ -240,6 +240,25 @@ def test_a_tensor_of_a_class_that_is_no_module_stays_where_it_was_made() -> None
     assert clashes(program) == ["x + self.table"]
 
 
+@pytest.mark.parametrize("base", ["collections.abc.Callable", "contextlib.ContextDecorator", "typing.Generic[T]"])
+def test_a_base_of_the_standard_library_moves_no_tensors(base: str) -> None:
+    program = f"""
+    import collections.abc
+    import contextlib
+    import typing
+
+    T = typing.TypeVar("T")
+
+    class Sampler({base}):
+        def __init__(self):
+            self.table = torch.ones(3)
+
+        def draw(self, x: torch.Tensor):
+            return x + self.table
+    """
+    assert clashes(program) == ["x + self.table"]
+
+
 def test_a_class_with_an_unknown_base_may_move_its_tensors() -> None:
     program = """
     from somewhere import Base
