@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Protocol
 
 from devlint.source.dependency_parts import CLASS_NAMES, CLASSES, IMPORTS, MODULE, SIGNS
 from devlint.source.fragments import Fragments, fragments_of
 from devlint.source.normalized_text import NormalizedText
-from devlint.source.outline import BINDERS, Import
+from devlint.source.outline import BINDERS, Import, Outline
 from devlint.source.program import Program, program_of
 from devlint.source.role import signs_of_roles
 
@@ -56,26 +56,19 @@ class PartFingerprints:
         self._normalized: NormalizedText | None = None
         self._fragments = Fragments()
         self._imports: dict[str, str] = {}
-        self._rebound: frozenset[str] = frozenset()
+        self._outline = Outline()
         self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
         self._known: dict[frozenset[str], str] = {}
-        self._mentions: Mapping[str, int] = {}
-        self._direct: Mapping[str, int] = {}
-        self._defined: Mapping[str, int] = {}
-        self._binds_any = False
         signs: tuple[object, ...] = signs_of_roles(program.text)
         if program.tree is not None and program.outline is not None:
-            outline = program.outline
+            outline = self._outline = program.outline
             self._normalized = NormalizedText(program.text, program.tree)
             self._fragments = fragments_of(program.text, program.tree, outline)
             self._imports = dict(_import_target(one) for one in outline.imports if one.name != "*")
-            self._rebound = frozenset(outline.rebound)
-            self._mentions, self._direct, self._defined = outline.mentions, outline.direct, outline.defined
-            self._binds_any = not BINDERS.isdisjoint(outline.mentions)
             stars = [one.module for one in outline.imports if one.name == "*"]
             signs = (*signs, outline.sets_default, stars)
         self._signs = repr(signs)
-        self._names = frozenset((*self._fragments.binding, *self._imports, *self._rebound))
+        self._names = frozenset((*self._fragments.binding, *self._imports, *self._outline.rebound))
 
     def of(self, parts: Iterable[str]) -> str:
         """One fingerprint of these parts together (:mod:`devlint.source.dependency_parts`)."""
@@ -109,7 +102,7 @@ class PartFingerprints:
                 names.add(name)
                 texts.append(_bytes(repr(self._may_bind(name))))
             elif kind == "once":
-                texts.append(_bytes(repr((name, self._mentions.get(name, 0) == 1))))
+                texts.append(_bytes(repr((name, self._outline.mentions.get(name, 0) == 1))))
             elif part == CLASS_NAMES:
                 texts.append(_bytes(repr(self._class_names)))
             elif part == CLASSES:
@@ -120,12 +113,16 @@ class PartFingerprints:
                 texts.append(_bytes(self._normalized.whole()))
         names, numbers = self._closure(names, numbers)
         texts += (self._fragment(number)[0] for number in sorted(numbers))
-        leading = [(name, self._imports.get(name), name in self._rebound) for name in sorted(names & self._names)]
+        leading = [
+            (name, self._imports.get(name), name in self._outline.rebound) for name in sorted(names & self._names)
+        ]
         return _digest([*texts, _bytes(repr([one for one in leading if one[1] or one[2]]))]).hex()
 
     def _may_bind(self, name: str) -> tuple[object, ...]:
         """How often a name is defined or called, since a class in a function counts as either, and what binds any."""
-        return name, self._defined.get(name, 0), self._direct.get(name, 0), self._binds_any
+        outline = self._outline
+        binds_any = not BINDERS.isdisjoint(outline.mentions)
+        return name, outline.defined.get(name, 0), outline.direct.get(name, 0), binds_any
 
     @cached_property
     def _class_names(self) -> list[str]:

@@ -18,7 +18,6 @@ from devlint.placement.declarations.evidence_conventions import draws_from_a_loa
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
     NOTHING,
-    PARAMETERS,
     Constant,
     Container,
     Host,
@@ -31,8 +30,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     UnknownValue,
     Value,
-    counts_devices,
-    is_of_parameters,
+    counted,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.value_join import join_values
@@ -88,16 +86,14 @@ def _number(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 def _range(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     values = [argument.value for argument in site.positional]
-    of_devices = len(values) == 1 and counts_devices(values[0])
+    of_devices = len(values) == 1 and counted(values[0]) == DEVICE_COUNT
     return Container((), None, Host(number=True), DEVICE_COUNT if of_devices else "list")
 
 
 def _length(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``len(list(range(torch.cuda.device_count())))`` is that count, ``len(list(self.parameters()))`` is not 0."""
-    value = site.positional[0].value if len(site.positional) == 1 else NOTHING
-    if counts_devices(value):
-        return Instance(DEVICE_COUNT)
-    return Instance(PARAMETERS) if is_of_parameters(value) else Host(number=True)
+    kind = counted(site.positional[0].value) if len(site.positional) == 1 else ""
+    return Instance(kind) if kind else Host(number=True)
 
 
 def _zip(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

@@ -359,8 +359,7 @@ def _settled(inner: Interpreter, value: Value) -> Value:
         device = placed(value.device, inner.places)
         return value if device == value.device else replace(value, device=device)
     if isinstance(value, Container):
-        items = tuple(_settled(inner, item) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else _settled(inner, value.rest))
+        return value.with_each(lambda item: _settled(inner, item))
     if isinstance(value, Instance) and value.info is not None:
         return replace(value, details=tuple((name, _settled(inner, held)) for name, held in value.details))
     return value

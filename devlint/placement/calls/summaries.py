@@ -217,8 +217,7 @@ def _made_here(interp: Interpreter, value: Value) -> Value:
     if interp.state.factory_device == CPU:
         return value
     if isinstance(value, Container):
-        items = tuple(_made_here(interp, item) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else _made_here(interp, value.rest))
+        return value.with_each(lambda item: _made_here(interp, item))
     if isinstance(value, (Tensor, Opaque, Module)) and value.device == CPU and not was_moved(value.provenance):
         return replace(value, device=UNKNOWN)
     return value
@@ -240,9 +239,7 @@ def handed_back(interp: Interpreter, node: cst.Call, value: Value, defaulted: bo
     ``defaulted``: the call leaves out where the result is to be.
     """
     if isinstance(value, Container) and value.type == "tuple":
-        items = tuple(handed_back(interp, node, item, defaulted) for item in value.items)
-        rest = None if value.rest is None else handed_back(interp, node, value.rest, defaulted)
-        return replace(value, items=items, rest=rest)
+        return value.with_each(lambda item: handed_back(interp, node, item, defaulted))
     if isinstance(value, (Tensor, Opaque, Module)) and value.provenance is not None:
         step = Step(StepKind.RETURNED, node, interp.scope, value.device, f"{code_of(node.func)}()", defaulted=defaulted)
         return replace(value, provenance=extend(value.provenance, step))
@@ -257,8 +254,7 @@ def of_untold_object(value: Value, owner: Value | None) -> Value:
     if not isinstance(owner, Instance) or owner.untold is None or owner.node is None:
         return value
     if isinstance(value, Container) and value.type == "tuple":
-        items = tuple(of_untold_object(item, owner) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else of_untold_object(value.rest, owner))
+        return value.with_each(lambda item: of_untold_object(item, owner))
     if not isinstance(value, (Tensor, Opaque)) or value.provenance is None or value.device != CPU:
         return value
     made = value.provenance.find(StepKind.MADE, StepKind.MOVED)
@@ -298,9 +294,7 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
             return Tensor(device, given.dim, given.elements, evidence=given.evidence, provenance=value.provenance)
         return replace(value, device=device)
     if isinstance(value, Container):
-        items = tuple(substitute(item, substitution, interp, call) for item in value.items)
-        rest = None if value.rest is None else substitute(value.rest, substitution, interp, call)
-        return Container(items, value.keys, rest, value.type, value.node)
+        return value.with_each(lambda item: substitute(item, substitution, interp, call))
     if isinstance(value, Instance) and (value.details or value.given):
         details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
         built_with = ((key, substitute(held, substitution, interp, call)) for key, held in value.given)

@@ -5,7 +5,7 @@ Frozen data; syntax trees by reference only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
@@ -156,18 +156,13 @@ The analysed module has some: without any it is nowhere, and there is nothing in
 """
 
 
-def counts_devices(value: Value) -> bool:
-    """Whether it is the number of the machine's accelerators, or a list of their indices: neither is 0, nor empty."""
-    if isinstance(value, Container):
-        return value.type == DEVICE_COUNT
-    return isinstance(value, Instance) and value.type_name == DEVICE_COUNT
+def counted(value: Value) -> str:
+    """What a number that is not 0, or a list that is not empty, is of; empty for all else.
 
-
-def is_of_parameters(value: Value) -> bool:
-    """Whether it is a list of the parameters of a module, or the number of them: neither is empty, nor 0."""
-    if isinstance(value, Container):
-        return value.type == PARAMETERS
-    return isinstance(value, Instance) and value.type_name == PARAMETERS
+    :data:`DEVICE_COUNT` for the machine's accelerators or their indices, :data:`PARAMETERS` for those of a module.
+    """
+    kind = value.type if isinstance(value, Container) else value.type_name if isinstance(value, Instance) else ""
+    return kind if kind in (DEVICE_COUNT, PARAMETERS) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +203,11 @@ class Container:
     def values(self) -> tuple[Value, ...]:
         """The items, and the join of those not listed."""
         return self.items if self.rest is None else (*self.items, self.rest)
+
+    def with_each(self, change: Callable[[Value], Value]) -> Container:
+        """The same container of what ``change`` makes of each item."""
+        rest = None if self.rest is None else change(self.rest)
+        return Container(tuple(map(change, self.items)), self.keys, rest, self.type, self.node)
 
     @property
     def innermost(self) -> Iterator[Value]:

@@ -162,8 +162,7 @@ def _way(value: Value) -> tuple[int, ...]:
 def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
     """A value stored on a Module where `Module.to` does not move it; its provenance gets the step of the store."""
     if isinstance(value, Container):
-        items = tuple(_item(item, name, node, scope) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else _item(value.rest, name, node, scope))
+        return value.with_each(lambda item: _item(item, name, node, scope))
     if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
         return _inside(value, name, node, scope)
     return value

@@ -106,6 +106,11 @@ def was_moved(provenance: Provenance | None) -> bool:
     return provenance is not None and provenance.find(StepKind.MOVED) is not None
 
 
+def placing_step(provenance: Provenance | None) -> Step | None:
+    """What moved a value last, or made it: where it is since; None if neither is known."""
+    return provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+
+
 def rests_on(provenance: Provenance | None, note: str) -> bool:
     """Whether some step took the value for something by a convention, which ``note`` says in the words of a trace."""
     return any(step.note == note for step in provenance or ())

@@ -9,7 +9,6 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     DEVICE_COUNT,
-    PARAMETERS,
     Constant,
     Container,
     DeviceName,
@@ -19,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Truth,
     Value,
+    counted,
 )
 from devlint.placement.domain.events import Compared
 from devlint.placement.operations import device_questions
@@ -59,9 +59,9 @@ def _compared(
         return device_questions.of_comparison(symbol, *values)
     if any(isinstance(value, Truth) and value.about_device for value in values):
         return Truth(about_device=True)
-    counted = {value.type_name for value in values if isinstance(value, Instance)} & {DEVICE_COUNT, PARAMETERS}
-    if counted:
-        return Truth(_is_one_or_more(symbol, values), about_device=DEVICE_COUNT in counted)
+    kinds = {counted(value) for value in values if isinstance(value, Instance)} - {""}
+    if kinds:
+        return Truth(_is_one_or_more(symbol, values), about_device=DEVICE_COUNT in kinds)
     arrays = any(isinstance(value, Host) and value.numpy for value in values)
     if symbol in ("==", "!=") and any(isinstance(value, Container) for value in values) and not arrays:
         # A tensor is equal to no list, tuple or dict: where the binding raises `TypeError`, `__eq__` gives

@@ -33,9 +33,8 @@ def settle_replaced_items(interp: Interpreter, node: cst.For) -> None:
     if not isinstance(item, (Tensor, Opaque)) or item.device == UNKNOWN:
         return
     if isinstance(whole, Container):
-        items = tuple(_placed(one, item.device) for one in whole.items)
-        rest = whole.rest if whole.rest is None else _placed(whole.rest, item.device)
-        interp.state.store(found[0], replace(whole, items=items, rest=rest))
+        device = item.device
+        interp.state.store(found[0], whole.with_each(lambda one: _placed(one, device)))
     elif not whole.tensorlike:
         interp.state.store(found[0], replace(whole, device=item.device, provenance=item.provenance))
         for key in _passed_over(node):

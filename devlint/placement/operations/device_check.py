@@ -46,7 +46,7 @@ from devlint.placement.domain.lattice import (
     is_of_parameter,
     leaves,
 )
-from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.provenance import Step, StepKind, placing_step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import (
@@ -137,11 +137,11 @@ def _kept_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
         return False
     kept = given = False
     for b in operands:
-        device, provenance = device_of_value(b.value), provenance_of(b.value)
+        device = device_of_value(b.value)
         if isinstance(device, SameAs):
             given |= device.symbol.anchor is Anchor.PARAMETER
-        elif device != CPU and is_accelerator(device) and provenance is not None:
-            placed = provenance.find(StepKind.MOVED, StepKind.MADE)
+        elif device != CPU and is_accelerator(device):
+            placed = placing_step(provenance_of(b.value))
             kept |= placed is not None and _is_kept_by_object(interp.scope, placed.scope)
     return kept and given
 
@@ -166,15 +166,13 @@ def _put_beside_given(interp: Interpreter, operands: Sequence[Bound]) -> bool:
 
 def placed_here(scope: Scope, value: Value) -> Step | None:
     """What made a value, or moved it last, if the definition itself did."""
-    provenance = provenance_of(value)
-    placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+    placed = placing_step(provenance_of(value))
     return placed if placed is not None and placed.scope == scope else None
 
 
 def placed_by_helper(scope: Scope, value: Value) -> Step | None:
     """What made a value, or moved it last, if another function of the same file did."""
-    provenance = provenance_of(value)
-    placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+    placed = placing_step(provenance_of(value))
     if placed is None or placed.scope.setting is not Setting.FUNCTION or placed.scope.is_nested:
         return None
     return placed if placed.scope != scope and placed.scope.path == scope.path else None

@@ -12,6 +12,7 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_state import AbstractState, Narrowing
 from devlint.placement.domain.abstract_values import (
+    DEVICE_COUNT,
     NONE,
     Constant,
     Container,
@@ -24,8 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     UnknownValue,
     Value,
-    counts_devices,
-    is_of_parameters,
+    counted,
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol, is_of_parameter
@@ -106,12 +106,9 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
                 return replace(_guarded(interp, node, about_device=True), known=False, narrowings=())
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
-    if counts_devices(value):
-        # `if torch.cuda.device_count():`, `if gpus:` of a list of their indices.
-        return Condition(True, cpu_when=False)
-    if is_of_parameters(value):
-        # `if params:` of `params = list(self.parameters())`.
-        return Condition(True)
+    if kind := counted(value):
+        # `if torch.cuda.device_count():`, `if gpus:` of a list of their indices, `if params:` of a list of parameters.
+        return Condition(True, cpu_when=False if kind == DEVICE_COUNT else None)
     if isinstance(value, Constant) and not _is_set_by_a_method(interp, node):
         return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)

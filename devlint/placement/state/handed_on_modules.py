@@ -134,14 +134,8 @@ def _leaves(
             return False
     if callee is None or callee.places_itself:
         return False
-    parameters = [one.name.value for one in parameters_of(callee.node)[callee.has_receiver :]]
-    for number in given:
-        keyword = call.args[number].keyword
-        by_position = parameters[number] if number < len(parameters) and not call.args[number].star else ""
-        taken = keyword.value if keyword is not None else by_position
-        if taken not in parameters or hands_on(callee.node.body, taken) or _moves_items(callee.node.body, taken):
-            return False
-    return True
+    taken, inside = list(_taken(callee, call, given)), callee.node.body
+    return len(taken) == len(given) and not any(hands_on(inside, one) or _moves_items(inside, one) for one in taken)
 
 
 _DEEP = 3
@@ -154,8 +148,9 @@ def leaves_module(interp: Interpreter, call: cst.Call, given: Sequence[int]) -> 
     ``train(model, loader, device)`` and ``test(model, loader, device)`` of a script, one after the other.
     """
     callee = interp.evaluate_quietly(call.func) if isinstance(call.func, (cst.Name, cst.Attribute)) else None
-    bound = isinstance(callee, Function) and callee.receiver is not None
-    return isinstance(callee, Function) and _leaves_arguments(interp.program, callee.info, call, given, bound, _DEEP)
+    if not isinstance(callee, Function):
+        return False
+    return _leaves_arguments(interp.program, callee.info, call, given, callee.receiver is not None, _DEEP)
 
 
 def _leaves_arguments(
@@ -185,10 +180,9 @@ def _stays_in(holder: Program, info: FunctionInfo, name: str, deep: int) -> bool
 
     def leaves(call: cst.Call, given: Sequence[int]) -> bool:
         called = holder.global_value(call.func.value) if isinstance(call.func, cst.Name) else None
-        known = isinstance(called, Function) and called.receiver is None
-        return (
-            known and isinstance(called, Function) and _leaves_arguments(holder, called.info, call, given, False, deep)
-        )
+        if not isinstance(called, Function) or called.receiver is not None:
+            return False
+        return _leaves_arguments(holder, called.info, call, given, False, deep)
 
     body = info.node.body
     kept = (node.value for node in inner_nodes(body) if isinstance(node, (cst.Assign, cst.AnnAssign, cst.NamedExpr)))
@@ -218,7 +212,6 @@ def _is_of(node: cst.BaseExpression, name: str) -> bool:
 def is_used_by_definitions(interp: Interpreter, name: str) -> bool:
     """Whether a function of a script reads a module-level name, which it may do anything with."""
     for info in list(interp.index.functions.values()):
-        info.depend_on_body()
         if name in names_in(info.node) and all(parameter.name.value != name for parameter in parameters_of(info.node)):
             return True
     return False

@@ -109,7 +109,7 @@ from devlint.placement.domain.lattice import (
     is_set_as_device,
     leaves,
 )
-from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.domain.provenance import Provenance, placing_step
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX, METHOD
 from devlint.rules.meeting.brought_beside import BroughtBeside, is_brought_beside
@@ -455,8 +455,7 @@ def _was_put_there(event: HostRead) -> bool:
 
     What a constructor brought there may be on the CPU by now: the object's methods put others in it, or clear it.
     """
-    way = provenance_of(event.value)
-    placed = way.find(StepKind.MOVED, StepKind.MADE) if way is not None else None
+    placed = placing_step(provenance_of(event.value))
     return placed is None or placed.scope == event.scope or placed.scope.setting is not Setting.CONSTRUCTION
 
 

@@ -118,8 +118,9 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     kept = isinstance(named.node.value, cst.Name) and named.node.value.value == "self"
     if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
-    found = Candidate(spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, numbered=numbered)
-    return replace(found, falls_back=chosen)
+    return Candidate(
+        spelled, spelled, is_device=True, node=node, in_use=True, chosen=chosen, falls_back=chosen, numbered=numbered
+    )
 
 
 def falls_back(value: DeviceName) -> bool:

@@ -14,8 +14,8 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Opaque, Tensor
-from devlint.placement.domain.lattice import Anchor, SameAs, is_device_by_name, is_of_parameter
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.lattice import is_device_by_name, is_of_module, is_of_parameter
+from devlint.placement.domain.provenance import placing_step
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.device_check import placed_by_helper
 from devlint.placement.syntax.device_words import is_named_for_accelerator
@@ -61,11 +61,10 @@ class MetElsewhere:
         other = next((one for one in event.operands if is_of_the_caller(one.value)), None)
         where = f"the caller of `{event.scope.qualname.rpartition('.')[2]}` works"
         if other is None:
-            other = next((one for one in event.operands if _is_of_the_module(one.value)), None)
+            other = next((one for one in event.operands if is_of_module(getattr(one.value, "device", None))), None)
             where = "its module is"
         for one in event.operands:
-            provenance, device = provenance_of(one.value), getattr(one.value, "device", None)
-            placed = provenance.find(StepKind.MOVED, StepKind.MADE) if provenance is not None else None
+            placed, device = placing_step(provenance_of(one.value)), getattr(one.value, "device", None)
             if placed is None or device is None or not is_current(device):
                 continue
             if kept is not None and placed.scope.class_name == owner:
@@ -93,11 +92,6 @@ class MetElsewhere:
             trace=(DraftStep(met.event.node, met.event.scope, "they meet here"),),
             repair=Repair(Applicability.SUGGESTION, f"bring it where {named} is"),
         )
-
-
-def _is_of_the_module(value: Value) -> bool:
-    device = getattr(value, "device", None)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _is_kept_where_told(value: Value) -> bool:

@@ -16,7 +16,7 @@ from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Truth
 from devlint.placement.domain.lattice import is_device_by_name, is_of_parameter
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import placing_step
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import is_current
@@ -95,8 +95,8 @@ def is_of_the_caller(value: Value) -> bool:
 
 def _kept(value: Value) -> Step | None:
     """Where a constructor put a tensor on the current accelerator, if nothing moved it since."""
-    device, provenance = getattr(value, "device", None), provenance_of(value)
-    if device is None or provenance is None or not is_current(device):
+    device = getattr(value, "device", None)
+    if device is None or not is_current(device):
         return None
-    placed = provenance.find(StepKind.MOVED, StepKind.MADE)
+    placed = placing_step(provenance_of(value))
     return placed if placed is not None and placed.scope.setting is Setting.CONSTRUCTION else None

@@ -180,10 +180,13 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         if is_device_probe(event.name):
             self._asking.add(event.scope)
         kind = "CUDA" if refuses_the_cpu(event.name) else raises_without(event.name)
-        if kind is not None and not event.on_cpu:
+        if kind is None or event.on_cpu:
+            return ()
+        if event.scope.setting is not Setting.MODULE_LEVEL:
+            self._calls.append((event, kind))
+        elif event.scope.role is Role.SCRIPT:
             # The top level of a script is where it chooses its device: only what it chose speaks against these.
-            of_script = self._at_top if event.scope.role is Role.SCRIPT else []
-            (of_script if event.scope.setting is Setting.MODULE_LEVEL else self._calls).append((event, kind))
+            self._at_top.append((event, kind))
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
