@@ -63,6 +63,7 @@ class Premise(Enum):
     SAVED_ELSEWHERE = "the package does not train on the CPU what it saves"
     PLACES = "another file of the package names a device"
     LOADED_ON_THE_CPU = "no data set of the package brings its items to a device"
+    FIRST_OF_SEVERAL = "the first accelerator of a process is the first of the machine"
     OPEN = "another file of the package names a device, and none mentions the function of the draft"
 
 

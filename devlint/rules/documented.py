@@ -36,9 +36,14 @@ _ON_THE_HOST = re.compile(
 _ELSEWHERE = re.compile(r"\b(?:gpus?|cuda|accelerators?|mps|tpu)\b|\bnot\b|n't\b", re.IGNORECASE)
 """Who speaks of accelerators as well says where something is that may be anywhere; who denies something, nothing."""
 
+_REFUSES = re.compile(r"\bnot\s+on\s+the\s+(?:CPU|host)\s+(?:raises?|fails?|is\s+refused)\b", re.IGNORECASE)
+"""A contract: who calls it brings tensors to the CPU, or gets the error that it tells of."""
+
 
 def says_on_the_host(text: str) -> bool:
     """Whether a docstring says that what it speaks of is on the CPU, and does not speak of accelerators."""
+    if _REFUSES.search(text) is not None:
+        return True
     return _ON_THE_HOST.search(text) is not None and _ELSEWHERE.search(text) is None
 
 
@@ -76,8 +81,13 @@ class Documented:
         """A draft about tensors of the callers: low where the definition says that they are on the CPU."""
         assumed = rule.of_callers_tensors and draft.confidence is Confidence.MEDIUM
         scope = draft.scope
-        says = assumed and (_key(scope) in self._definitions or (scope.path, scope.class_name) in self._classes)
+        says = assumed and (self._is_documented(scope) or (scope.path, scope.class_name) in self._classes)
         return replace(draft, confidence=Confidence.LOW) if says else draft
+
+    def _is_documented(self, scope: Scope) -> bool:
+        """Itself, or a definition in which it stands."""
+        parts = scope.qualname.split(".")
+        return any((scope.path, ".".join(parts[:count])) in self._definitions for count in range(len(parts), 0, -1))
 
 
 def _keeps_on_the_host(event: Stored) -> bool:

@@ -16,6 +16,7 @@ from devlint.placement.syntax.positions import Positions
 from devlint.rules.documented import Documented
 from devlint.rules.host_package import (
     as_the_package_bears_out,
+    builds_in_place,
     is_a_test_of_the_host,
     works_on_the_default_device,
     works_on_the_host,
@@ -146,6 +147,9 @@ def _drafts(
     drafts = as_the_package_bears_out(drafts, text, project, file)
     if any(_rests_on_the_default(*one) for one in drafts) and works_on_the_default_device(text, project, file):
         drafts = _lowered(drafts, _rests_on_the_default)
+    moved = next((draft.scope.role for rule, draft in drafts if rule.of_moved_modules), None)
+    if moved is not None and builds_in_place(moved, text, project, file):
+        drafts = _lowered(drafts, lambda rule, draft: rule.of_moved_modules)
     stays = any(is_a_test_of_the_host(draft.scope.role, text) for _, draft in drafts[:1])
     if stays or (drafts and imports_what_is_missing(tree, project, file)):
         return _lowered(drafts, lambda rule, draft: True)

@@ -11,12 +11,16 @@ from devlint.finding import Confidence
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.source.package_signs import (
     ASKS,
+    BUILT_IN_PLACE,
     FOLLOWS_DEFAULT,
+    HIDES_OTHERS,
     MADE_FOR_ONE,
     NAMES_A_DEVICE,
     PLACES_ITEMS,
     RUNS_ENGINES,
+    SEES_ONE,
     SETS_CURRENT,
+    SETS_DEFAULT,
     SPAWNS,
     STARTS_HERE,
     TRAINS,
@@ -60,6 +64,17 @@ def works_on_the_default_device(text: str, project: WorkspaceView | None, file: 
     return has_sign(text.encode(errors="replace"), FOLLOWS_DEFAULT) or _elsewhere(FOLLOWS_DEFAULT, project, file)
 
 
+def builds_in_place(role: Role, text: str, project: WorkspaceView | None, file: Path | None) -> bool:
+    """Whether the modules of a file are built where they work, so that no move leaves anything of them behind.
+
+    A loader of the package builds them under a device; a test sets the default device before it builds its own.
+    """
+    data = text.encode(errors="replace")
+    if role is Role.TEST:
+        return has_sign(data, SETS_DEFAULT)
+    return has_sign(data, BUILT_IN_PLACE) or _elsewhere(BUILT_IN_PLACE, project, file)
+
+
 def as_the_package_bears_out(
     drafts: list[tuple[Rule, Draft]], text: str, project: WorkspaceView | None, file: Path | None
 ) -> list[tuple[Rule, Draft]]:
@@ -95,6 +110,9 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
         case Premise.LOADED_ON_THE_CPU:
             places = has_sign(data, PLACES_ITEMS) or _elsewhere(PLACES_ITEMS, project, file)
             return replace(draft, confidence=Confidence.LOW) if places else draft
+        case Premise.FIRST_OF_SEVERAL:
+            chosen = has_sign(data, SEES_ONE) or has_sign(data, HIDES_OTHERS) or _elsewhere(HIDES_OTHERS, project, file)
+            return replace(draft, confidence=Confidence.LOW) if chosen else draft
         case Premise.PLACES:
             # Code that never places anything works with what the rest of its package hands it.
             return draft if _elsewhere(NAMES_A_DEVICE, project, file) else replace(draft, confidence=Confidence.LOW)

@@ -54,6 +54,9 @@ class Rule:
     of_bare_factories: ClassVar[bool] = False
     """It speaks of tensors that are made without a device, which are where the default device is."""
 
+    of_moved_modules: ClassVar[bool] = False
+    """It takes for granted that modules are built on the CPU, and moved as a whole."""
+
     of_callers_tensors: ClassVar[bool] = False
     """With medium confidence it takes for granted that callers come with tensors on an accelerator."""
 

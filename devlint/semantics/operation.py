@@ -171,6 +171,7 @@ Default = Literal[
     "alias",
     "cpu",
     "current_cuda",
+    "qtensor",
     "checkpoint",
     "required",
 ]

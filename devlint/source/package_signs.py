@@ -41,7 +41,32 @@ FOLLOWS_DEFAULT = "a value that is brought to the default device"
 PLACES_ITEMS = "a data set whose items are on a device"
 """A data set, or what makes batches of its items, brings them over: its loader hands out what is there already."""
 
+BUILT_IN_PLACE = "models that are built where they work"
+"""A loader builds whatever model it is asked for under `with torch.device(...)`: bare factories in constructors make
+tensors there, and nothing is moved later. What is built on the meta device, or as one class that is named, is none."""
+
+SETS_DEFAULT = "a default device that is set"
+"""Bare factories make tensors there from then on."""
+
+HIDES_OTHERS = "accelerators that are hidden from the process"
+"""It writes `CUDA_VISIBLE_DEVICES`: whoever chooses an accelerator chooses what the first one is."""
+
+SEES_ONE = "actors that see one accelerator"
+"""Ray gives each actor or task with `num_gpus=1` one, and hides the others from its process."""
+
 _PATTERNS = {
+    HIDES_OTHERS: re.compile(rb"\[\s*['\"]CUDA_VISIBLE_DEVICES['\"]\s*\]\s*=(?!=)"),
+    SEES_ONE: re.compile(
+        rb"\bray\.remote\b[\s\S]*\bnum_gpus\s*=\s*1\b(?!\.)|\bnum_gpus\s*=\s*1\b(?!\.)[\s\S]*\bray\.remote\b"
+    ),
+    BUILT_IN_PLACE: re.compile(
+        rb"^[ \t]*with[ \t]+(?:[^\n#]*,[ \t]*)?"
+        rb"(?:(?:torch|th)\.device\((?![ \t]*['\"]?(?:meta|cpu))[^\n]*\)"
+        rb"|(?:\w+\.)*(?!\w*(?:meta|cpu))\w*device)[ \t]*:[ \t]*\n"
+        rb"(?:[ \t]+[^\n]*\n){0,2}?[ \t]+(?:\w+\.)?\w*(?:model|net)\w*[ \t]*=[ \t]*(?:\w+\.)*[a-z_]\w*\(",
+        re.M,
+    ),
+    SETS_DEFAULT: re.compile(rb"\b(?:torch|th)\.set_default_device\((?![ \t]*(?:['\"]cpu|None))"),
     PLACES_ITEMS: re.compile(
         rb"\bdef (?:__getitem__|\w*collate\w*)\((?:(?!\n[ \t]*(?:def|class)\b)[\s\S]){0,3000}?"
         rb"\.(?:to\(\s*(?:device=)?(?:self\.)?_?device\b|cuda\()"
@@ -81,7 +106,7 @@ _PATTERNS = {
 }
 
 
-OF_LIBRARIES = frozenset({TRAINS})
+OF_LIBRARIES = frozenset({TRAINS, BUILT_IN_PLACE})
 """Signs that tell of a package where what it is made of has them: an example trains on whatever its author had."""
 
 

@@ -154,6 +154,9 @@ def _default(
             return _follow(receiver)
         case "input":
             return _follow(_data(call))
+        case "qtensor":
+            like = call.argument("qtensor", factory.parameters.index("qtensor"))
+            return _follow(None if like is None else like.value)
         case "data" if factory.with_tensors is not None:
             given = _first_tensor(factory, call)
             return (interp.state.default_device, None) if given is None else _from_data(interp, factory, given)

@@ -136,6 +136,8 @@ def _placed_result(
     if clash is None and operation.cpu_arguments:
         # Lengths that are read on the host say nothing of where the result is.
         operands = [b for b in operands if b.role not in operation.cpu_arguments] or operands
+    # Nor does what may be anywhere: a gradient is where the input is, whatever the output was computed on.
+    operands = [b for b in operands if b.role not in operation.free_arguments] or operands
     source = _source_of_result(interp, operation, operands, clash)
     value = source.value
     device = device_of_value(value)

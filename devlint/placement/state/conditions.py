@@ -32,6 +32,7 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKi
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state import first_rounds, type_tests
 from devlint.placement.state.chosen_framework import is_of_torch
+from devlint.placement.state.chosen_places import narrowed_by_name
 from devlint.placement.state.cpu_outcomes import (
     names_accelerator_flag,
     number_of,
@@ -173,7 +174,9 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
             if outcome is False and guard.guard is not None:
                 told = _symbol_of_type(interp, node.left)
                 guard = replace(guard, guard=replace(guard.guard, subject=told))
-            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, _asked(node.left), outcome))
+            asked = _on_the_cpu(interp, _asked(node.left), outcome)
+            chosen = narrowed_by_name(interp, interp.evaluate_quietly(node.left), target)
+            return replace(guard, cpu_when=outcome, narrowings=(*asked, *chosen))
     return _guarded(interp, node)
 
 

@@ -67,6 +67,11 @@ def works_on_cpu_by_name(name: str) -> bool:
     )
 
 
+def is_kept_on_cpu_by_name(path: str) -> bool:
+    """``self.lengths_cpu``, ``query_lens_cpu``: what is kept there on purpose, beside what is elsewhere."""
+    return path.lower().rpartition(".")[2].endswith("_cpu")
+
+
 _INDICES = frozenset({"device", "device_id", "gpu", "gpu_id", "cuda", "cuda_id", "device_index", "gpu_index"})
 _COUNTS = frozenset({"n_gpu", "n_gpus", "num_gpu", "num_gpus", "gpus", "ngpu", "ngpus", "gpu_count"})
 

@@ -37,6 +37,19 @@ def is_made_empty(node: cst.CSTNode) -> bool:
     return set(sizes_given(node)) == {"0"}
 
 
+def holds_nothing(node: cst.CSTNode) -> bool:
+    """The same, and ``torch.zeros(0, 2)``, ``torch.tensor([])``, ``torch.Tensor()``."""
+    if "0" in sizes_given(node):
+        return True
+    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+    if not isinstance(node, cst.Call) or name not in ("tensor", "Tensor", "FloatTensor", "LongTensor"):
+        return False
+    values = [argument.value for argument in node.args if argument.keyword is None]
+    if not values:
+        return name != "tensor" and not node.args
+    return len(values) == 1 and isinstance(values[0], cst.List) and not values[0].elements
+
+
 def sizes_given(node: cst.CSTNode) -> list[str]:
     """The sizes in ``torch.empty(n, 0)`` and in ``torch.empty((n, 0))``: the numbers among them, "" for others."""
     name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""

@@ -80,6 +80,8 @@ decides without looking.
   it found is for the tensors that it looked in.
 - The work stands under `torch.autocast("cpu")`, in a class whose constructor asserts that its device is the CPU, or in
   a method that finds its module on the CPU, where another one brings it back: `self.to("cpu")`.
+- What it meets was read of an object of the program's own class, `state.positions`, which the file fills with tensors
+  that it makes on the CPU: low.
 - It is filled with items that are brought to the CPU for it, `total[i] += loss.cpu()`: low.
 - It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
   are brought there with `.cpu()`, which says that they are expected elsewhere.
@@ -114,7 +116,7 @@ is known by their names only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -202,6 +204,10 @@ class CreationWithoutDevice(Rule):
         """Definitions that another one returns, or makes a method of an object: who gets it calls it with their own."""
         self._of_plain_classes: set[str] = set()
         """Constructors whose objects nobody moves: they work with what they are given, where it is."""
+        self._of_own_objects: dict[str, str] = {}
+        """By the keys of arguments: the classes of the project, which nobody can move, that these are objects of."""
+        self._filled_here: set[str] = set()
+        """Classes of the project whose objects the file fills with tensors that it makes on the CPU."""
         self._of_movable: set[str] = set()
         """Methods of classes that are no Modules and have a transfer of their own."""
         self._on_host: dict[str, set[str]] = {}
@@ -217,6 +223,7 @@ class CreationWithoutDevice(Rule):
         owner = event.owner
         if owner is not None and owner.kind is ClassKind.PLAIN:
             (self._of_movable if owner.defines("to", "cuda") else self._of_plain_classes).add(event.scope.qualname)
+        self._of_own_objects.update(_of_own_objects(event))
         return ()
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
@@ -254,6 +261,8 @@ class CreationWithoutDevice(Rule):
         self._handed_out.stored(event)
         self._beside.stored(event)
         self._in_calls.stored(event)
+        if isinstance(event.owner, Opaque) and event.owner.info is not None and device_of(event.value) == CPU:
+            self._filled_here.add(event.owner.info.qualname)
         if event.attribute is not None and isinstance(event.value, Function):
             self._handed_back.add(event.value.info.qualname)
         return self._replaced.stored(event)
@@ -366,6 +375,9 @@ class CreationWithoutDevice(Rule):
         for definition, arguments, draft in self._undecided:
             if self._prepares & {definition, draft.scope.qualname} and id(draft) not in self._with_models:
                 continue
+            if arguments and all(self._of_own_objects.get(key, "") in self._filled_here for key in arguments):
+                # It is filled here, on the CPU, and is no tensor of a caller (fixture `own_objects`).
+                continue
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
                 yield draft
@@ -373,6 +385,15 @@ class CreationWithoutDevice(Rule):
         yield from self._for_models.finish()
         yield from self._beside.finish()
         yield from self._in_calls.finish()
+
+
+def _of_own_objects(event: Begun) -> Iterator[tuple[str, str]]:
+    """``def step(self, state: State)``: of a class of the project that is no Module and tells of no device."""
+    for _, value in event.arguments:
+        if not isinstance(value, Opaque) or (info := value.info) is None:
+            continue
+        if info.kind is ClassKind.PLAIN and not info.defines("to", "cuda", "device"):
+            yield from ((one.symbol.key, info.qualname) for one in leaves(value.device) if isinstance(one, SameAs))
 
 
 def _elsewhere(device: Device | None) -> bool:

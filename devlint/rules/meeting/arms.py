@@ -15,6 +15,8 @@ from devlint.records import dataclass
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from devlint.placement.domain.events import Event
 
 
@@ -25,6 +27,8 @@ class Arm:
     event: Event
     device: Device
     step: Step | None = None
+    gives_nothing: bool = False
+    """All that is returned beside it has no items either: ``return torch.empty(0), torch.empty(0)``."""
 
 
 def arm_of(event: Event, value: Value, without_dimensions: bool = False) -> Arm | None:
@@ -63,6 +67,8 @@ def creation_of(value: Value) -> Step | None:
 def is_for_no_tensor(arm: Arm, device: Device) -> bool:
     """Whether what is on ``device`` in the other arm is a number or a list in this one, and has no place to follow."""
     followed = {leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)}
+    if arm.step is not None and not {symbol.name for symbol in followed}.isdisjoint(_numbers_given(arm.step)):
+        return True
     decided = arm.event.arms if isinstance(arm.event, (Returned, Called)) else ()
     return any(
         one.guard.subject in followed
@@ -73,6 +79,15 @@ def is_for_no_tensor(arm: Arm, device: Device) -> bool:
         )
         for one in decided
     )
+
+
+def _numbers_given(step: Step) -> Iterator[str]:
+    """``start`` and ``end`` of ``torch.linspace(start, end, steps)``: what a factory is told that takes no data."""
+    import libcst as cst
+
+    takes_numbers = step.factory is not None and step.factory.default == "default_device"
+    if takes_numbers and isinstance(step.node, cst.Call):
+        yield from (one.value.value for one in step.node.args if isinstance(one.value, cst.Name))
 
 
 def reads_host_data(step: Step) -> bool:

@@ -48,7 +48,9 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
 - `torch.empty(1)` in the place of an argument that is not there. `return torch.empty(0)`, which says that there is
-  nothing: the confidence is low.
+  nothing, or returns nothing else beside it: the confidence is low. So it is of any empty tensor, `torch.Tensor()`, in
+  an arm of a condition.
+- What the other arm follows is a number in this one: `torch.linspace(start, end, steps)`.
 - The arm in which an optional `device` is None: who asks for none works on the CPU.
 - The package works on the default device (`.to(torch.get_default_device())`), or the docstring of the function says
   that it is about the CPU, or the constructor of the object keeps what it was given on the CPU: low.
@@ -96,7 +98,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.host_memory import may_be_pinned
 from devlint.placement.syntax.nodes import elements_of
-from devlint.placement.syntax.sizes import is_made_empty, named_sizes, sized_by
+from devlint.placement.syntax.sizes import holds_nothing, is_made_empty, named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
@@ -218,6 +220,7 @@ class ArmsOnDifferentDevices(Rule):
             )
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
         keys = event.value.keys if isinstance(event.value, Container) else None
+        nothing = len(values) > 1 and all(map(_holds_nothing, values))
         for position, value in enumerate(values):
             self._found += self._decided_by_data(event, value)
             arm = arm_of(event, value) if keys is None else None
@@ -225,6 +228,7 @@ class ArmsOnDifferentDevices(Rule):
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
                 # Several definitions may be called `_` (fixture `under_one_name`).
                 definition = id(self._definitions.node_of(event.scope))
+                arm = replace(arm, gives_nothing=nothing)
                 self._returns.setdefault((definition, event.scope.qualname, len(values), position), []).append(arm)
         if several:
             self._found += handed_back_together(event, values, self._definitions)
@@ -299,7 +303,10 @@ class ArmsOnDifferentDevices(Rule):
                 continue
             if step.scope == event.scope and not is_placeholder(step):
                 sized = self._is_sized(event, step)
-                sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
+                # An empty tensor stands for what is not there (fixture `nothing_in_an_arm`).
+                sure = (
+                    tensor and not holds_nothing(step.node) and (asks_for_data or sized) and not reads_host_data(step)
+                )
                 confidence = Confidence.MEDIUM if sure else Confidence.LOW
                 absent = _absent(guards[0])
                 yield draft_of(
@@ -334,6 +341,12 @@ class ArmsOnDifferentDevices(Rule):
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
 
+def _holds_nothing(value: Value) -> bool:
+    """What is no tensor says nothing of it: ``return torch.empty(0), torch.empty(0), 0``."""
+    step = creation_of(value)
+    return not isinstance(value, Tensor) or (step is not None and holds_nothing(step.node))
+
+
 def _asks_for_no_device(guard: Guard, others: list[Device]) -> bool:
     """Whether the other arm is on the device that is asked for: who asks for none works on the CPU.
 
@@ -360,7 +373,7 @@ def _apart(
         if arm.step is not None and id(arm.step.node) not in reported and not is_for_no_tensor(arm, other.device):
             reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
-            doubtful = reads_host_data(arm.step) or (alone and is_made_empty(arm.step.node))
+            doubtful = reads_host_data(arm.step) or arm.gives_nothing or (alone and is_made_empty(arm.step.node))
             confidence = Confidence.LOW if doubtful else Confidence.MEDIUM
             yield draft_of(arm.step, other.device, where, (at,), confidence, consequence, definitions=definitions)
 

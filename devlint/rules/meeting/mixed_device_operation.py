@@ -45,6 +45,7 @@ def extended(batch: torch.Tensor) -> torch.Tensor:
 - The parameter is brought along: `self.table.to(x.device)`.
 - What is brought to the CPU right here meets an argument, or an input of `forward`: its contract may want it there. The
   confidence is low.
+- It is called so, `lengths_cpu`, and meets what a caller handed in: low.
 
 Every mix that PyTorch allows is silent, by the tables of `devlint.semantics`:
 

@@ -59,8 +59,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
   back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
 - A method reads what its own object has computed, and moves that object, `self.to(device)`, further down: low.
-- The docstring of the function says that it works on the CPU, or the constructor of the object keeps what it was given
-  on the CPU, and nothing shows that the tensor is elsewhere: low.
+- The docstring of the function says that it works on the CPU, or that what is not there raises, or the constructor of
+  the object keeps what it was given on the CPU, and nothing shows that the tensor is elsewhere: low.
 - The function brings another tensor to the CPU for an operation of torch on both, as in
   `torch.index_select(x, 0, order.cpu())`: low.
 - `np.mean` and other reductions call the method of what is no array, and a tensor's refuses what they pass, wherever it

@@ -30,12 +30,15 @@ from devlint.placement.domain.lattice import (
     describe,
     is_device_by_name,
     is_given,
+    is_of_parameter,
     is_set_as_device,
     leaves,
 )
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.encoded import is_encoded
+from devlint.placement.syntax.device_words import is_kept_on_cpu_by_name
+from devlint.placement.syntax.nodes import names_in
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -101,6 +104,8 @@ def confidence(event: DeviceMismatch) -> Confidence:
     if event.scope.setting is Setting.HOST:
         # What works on the host may be given tensors of the host; what it puts in two places itself is apart.
         return Confidence.MEDIUM if _are_named(event) else Confidence.LOW
+    if _is_on_cpu_by_name(event):
+        return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         if _brought_beside_an_input(event):
             return Confidence.LOW
@@ -188,6 +193,13 @@ def _made_here(event: DeviceMismatch) -> bool:
         and any(step.scope == event.scope and step.kind in (StepKind.MADE, StepKind.RETURNED) for step in provenance)
         for provenance in provenances
     )
+
+
+def _is_on_cpu_by_name(event: DeviceMismatch) -> bool:
+    """``is_first & (lengths_cpu == 1)`` of what a caller hands in: who names one so meets it with what is there too."""
+    named = any(map(is_kept_on_cpu_by_name, names_in(event.offending.node)))
+    device = device_of(event.other.value)
+    return named and device is not None and all(map(is_of_parameter, leaves(device)))
 
 
 def _of_one_object(event: DeviceMismatch) -> bool:

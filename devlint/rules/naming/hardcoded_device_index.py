@@ -50,6 +50,8 @@ decide.
   or a choice asks no more of it than whether it is the CPU, `"cuda:0" if device != "cpu" else "cpu"`.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`, or sets it: low. It is there, and may be the only
   one.
+- The first device in a package that writes `CUDA_VISIBLE_DEVICES`, and in a file of actors of ray that are given one
+  accelerator each (`num_gpus=1`): low as well.
 - A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
   the functions around it mostly do.
 - The first device where an object that may say its own does not, `getattr(runner, "device", "cuda:0")`: low.
@@ -79,7 +81,7 @@ from typing import TYPE_CHECKING
 
 from devlint import semantics
 from devlint.drafts.changes import DropArgument, Replace
-from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.draft import Draft, Premise, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module, Opaque, Tensor, Value
@@ -236,6 +238,7 @@ class HardcodedDeviceIndex(Rule):
             message=_message(event, kind, index),
             confidence=self._confidence(event, index),
             repair=_repair(event, kind),
+            premise=Premise.FIRST_OF_SEVERAL if index == 0 else None,
         )
         if any("__main__" in decided.guard.text for decided in event.arms):
             self._in_main.append(draft)

@@ -48,7 +48,9 @@ class Block(nn.Module):
 
 - The part holds neither parameters nor buffers.
 - The definition moves the part, or all of the object, afterwards: `self.to(device)`.
-- A device context is in force: `with torch.device(device):`.
+- A device context is in force: `with torch.device(device):`. So it is where a loader of the package builds whatever
+  model it is asked for under one: low.
+- A tensor that is called `self.lengths_cpu` is kept there on purpose.
 - More parts are made without the device than with it, and none of them works on an accelerator by default: low. In
   tests: low.
 - A tensor of values at hand, `self.kinds = torch.tensor(kinds)`, one that is read as numbers of the host,
@@ -86,6 +88,7 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.syntax.device_words import is_kept_on_cpu_by_name
 from devlint.placement.syntax.host_memory import brings_home
 from devlint.placement.syntax.nodes import descend, dotted, parameters_of, positions_of
 from devlint.rules.naming.parts_left_behind import (
@@ -146,6 +149,7 @@ class PartWithoutDevice(Rule):
     code = "DEV314"
     name = "part-without-device"
     severity = Severity.WARNING
+    of_moved_modules = True
     gives_way_to = ("DEV101", "DEV308")
     wakes_at = any_of(
         created=lambda event: bool(_device_said(event.call)),
@@ -282,6 +286,7 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun, on_host: Collection[str])
     if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY and not parts.in_records:
         return
     bare = [node for node in parts.bare if parts.targets.get(id(node)) not in parts.pinned]
+    bare = [node for node in bare if not is_kept_on_cpu_by_name(parts.targets.get(id(node), ""))]
     bare = [node for node in bare if not is_placed_later(definition, node, given_back=id(node) not in parts.in_records)]
     if not bare:
         return

@@ -62,6 +62,8 @@ class ToldElsewhere:
             definition = self._definitions.node_of(event.scope)
             if definition is None or event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
                 continue
+            if _is_given_a_place(event.node):
+                continue
             if event.scope.setting is Setting.CONSTRUCTION and event.scope.qualname in self._built:
                 # A module is built on the CPU, and is moved with what it has (fixture `told_elsewhere`).
                 continue
@@ -90,6 +92,15 @@ class ToldElsewhere:
             # Of an argument of the same name: `x.device`.
             return code.removesuffix(".device") in own
         return code.isidentifier() and code in own and ("device" in code or code == told.parameter)
+
+
+def _is_given_a_place(call: cst.CSTNode) -> bool:
+    """``fetch(rows, out=self.buffer)``: the result goes where that is (fixture `told_where_to_write`)."""
+    import libcst as cst
+
+    return isinstance(call, cst.Call) and any(
+        one.keyword is not None and one.keyword.value == "out" for one in call.args
+    )
 
 
 def _says(definition: cst.FunctionDef, code: str) -> bool:

@@ -64,6 +64,7 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
   test of the parameter decides whether it runs.
 - What an object keeps on an accelerator by default is brought elsewhere afterwards, and so is what is made where the
   machine has one; or the function looks at the device for other ends than to hand it on: it does not name it at all.
+- A call says which tensor its result is written into, `fetch(rows, out=buffer)`: it goes there.
 - Each call of a private function leaves it out: low.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 

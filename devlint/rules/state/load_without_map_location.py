@@ -38,6 +38,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - `map_location` is given by position, or may be among unpacked `**kwargs`.
 - The file was written a few lines before in the same function, by `torch.save` or by what its name says that it saves,
   exports or creates, and was handed the same path: what was saved here can be loaded here.
+- Each call of a private function hands it a path to which the caller has just written: `self._verify(path)`. The
+  confidence is low.
 - The saved object holds no tensors, or CPU tensors alone: the class that loads also saves, and what it saves is a
   dictionary of plain values, or numbers by its annotation; or the file saves to the same path what is on the CPU.
   `weights_only=True` alone says nothing about devices.
@@ -114,6 +116,7 @@ from devlint.rules.state.tried_loads import is_tried_first
 from devlint.rules.waking import any_of
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
+from devlint.source.outline import is_private
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -151,6 +154,8 @@ class LoadWithoutMapLocation(Rule):
         """Loads that such a definition returns, by the identity of their nodes."""
         self._returns_arrays: set[str] = set()
         """Definitions that say that they return an array."""
+        self._handed_written: dict[str, list[bool]] = {}
+        """By the name of a private definition: of each call, whether it hands on what its caller has written."""
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
 
@@ -213,6 +218,7 @@ class LoadWithoutMapLocation(Rule):
             self._written.setdefault(event.scope.qualname, set()).update(written)
             if of_state:
                 self._checkpointed.setdefault(event.scope.qualname, set()).update(written)
+        self._note_handed(event)
         self._downloads.called(event)
         self._of_models.called(event)
         loads = _loads(event.name)
@@ -238,6 +244,15 @@ class LoadWithoutMapLocation(Rule):
         )
         self._found.append((event, draft))
         return ()
+
+    def _note_handed(self, event: Called) -> None:
+        """``model.save(path); self._verify(path)``: the file is of this process, and so are its devices."""
+        name = code_of(event.call.node.func).rpartition(".")[2]
+        if is_private(name):
+            written = self._written.get(event.scope.qualname, set())
+            paths = {path for argument in event.call.arguments for path in (code_of(argument.node),)}
+            own = any(path in words or f"({path})" in words for path in paths for words in written)
+            self._handed_written.setdefault(name, []).append(own)
 
     def _has_trained(self, event: Called) -> bool:
         """Whether a run that comes here may have trained before, in the same call of the definition."""
@@ -275,6 +290,7 @@ class LoadWithoutMapLocation(Rule):
             if whole is not None and is_tried_first(whole, event.node):
                 continue
             told = whole is not None and source is not None and self._is_explained(whole, source)
+            told = told or all(self._handed_written.get(event.scope.qualname.rpartition(".")[2], [False]))
             plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
             plain = plain or (source is not None and self._is_at_hand(event, source.node))
             named = _names_state(event) or (

@@ -63,6 +63,10 @@ class Tower(nn.Module):
 - The class has a `named_parameters` and a `state_dict` of its own that go through them, as what puts each of them on a
   device of its own does.
 - A module of another class is built with all of them: `Heads(self.heads)`, which keeps them.
+- The constructor is handed a list of them, by its annotation, and each construction in the file hands it a slice of an
+  `nn.ModuleList`, `Part(self.layers[:4])`, which is one itself. What is not known there: low.
+- A loader of the package builds whatever model it is asked for under `with torch.device(device):`, or a test sets the
+  default device before it builds its own: low.
 - Each wraps a layer of a part that is registered, `Block(layer)`, and makes none of its own for sure: low.
 - The class is no module.
 
@@ -96,6 +100,7 @@ from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.lattice import UNKNOWN, Device, is_given, is_set_as_device, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.state.handed_lists import HandedLists
 from devlint.rules.state.items_of_lists import brings_items, only_counts
 from devlint.rules.state.layers_of_its_own import are_layers_of_its_own, freezes
 from devlint.rules.state.lists_of_layers import are_layers_by_name, are_layers_by_use, hold_nothing_by_name
@@ -118,6 +123,7 @@ class UnregisteredModule(Rule):
     name = "unregistered-module"
     severity = Severity.ERROR
     error_when_confirmed = True
+    of_moved_modules = True
     claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
@@ -149,6 +155,7 @@ class UnregisteredModule(Rule):
         """Containers, by class and attribute, that a module of another class is built with."""
         self._methods: dict[str, list[cst.CSTNode]] = {}
         """By class: its methods."""
+        self._handed_lists = HandedLists()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         if event.owner is not None and event.owner.is_module:
@@ -166,6 +173,7 @@ class UnregisteredModule(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         """`self.layers.append(nn.Linear(...))`."""
+        self._handed_lists.called(event)
         if event.scope.class_name is None:
             return ()
         if isinstance(event.result, Module):
@@ -247,15 +255,17 @@ class UnregisteredModule(Rule):
             if _are_of_any_class(fact.value) and hold_nothing_by_name(fact.name):
                 likely = False
             wrapped = modules and all(wraps_a_part(one, facts.info) for one in modules)
+            # What a caller hands over as a list, by the annotation, may be a list that registers.
+            handed_in = modules and all(map(_is_handed_in, modules))
+            bears = self._handed_lists.confidence(facts.info, modules) if handed_in else Confidence.MEDIUM
+            if bears is None:
+                continue
             if kept:
                 draft = _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
-                # What a caller hands over as a list, by the annotation, may be a list that registers.
-                handed_in = modules and all(map(_is_handed_in, modules))
-                confidence = Confidence.LOW if wrapped else Confidence.MEDIUM if handed_in else draft.confidence
-                yield replace(draft, confidence=confidence)
+                yield replace(draft, confidence=Confidence.LOW if wrapped else bears if handed_in else draft.confidence)
             elif likely:
                 draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, readers)
-                yield replace(draft, confidence=Confidence.MEDIUM)
+                yield replace(draft, confidence=bears if handed_in else Confidence.MEDIUM)
             elif are_layers_by_name(fact.name, fact.value, facts.info):
                 draft = _draft(facts.info, fact, "modules", False, readers)
                 assumed = DraftStep(fact.node, fact.scope, CONVENTIONS[NAMED_LAYERS], passes_on=False)

@@ -57,6 +57,8 @@ class Positions(nn.Module):
 
 - The tensor is moved where it is used: `self.table.to(words.device)`.
 - The class overrides `_apply` or `to` and moves it there.
+- A loader of the package builds whatever model it is asked for under `with torch.device(device):`, or a test sets the
+  default device before it builds its own: nothing is moved later, and nothing is left behind. The confidence is low.
 - The object is no module. Where it is one of which a move takes nothing else along, no parameter, buffer or part, its
   callers may well work on the CPU: a warning.
 - It is 0-dim in element-wise arithmetic, an index into `[]`, or used on the CPU only.
@@ -145,6 +147,7 @@ class UnregisteredTensor(Rule):
     name = "unregistered-tensor"
     severity = Severity.ERROR
     error_when_confirmed = True
+    of_moved_modules = True
     claims_before = ("DEV504",)  # stale-stored-device
 
     def __init__(self) -> None:
