@@ -154,7 +154,7 @@ def _drafts(
     if stays or (drafts and imports_what_is_missing(tree, project, file)):
         return _lowered(drafts, lambda rule, draft: True)
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
-        return _lowered(drafts, lambda rule, draft: not rule.of_callers_models)
+        return _lowered(drafts, _rests_on_a_move)
     return drafts
 
 
@@ -164,6 +164,12 @@ def _lowered(drafts: Drafts, is_a_guess: Callable[[Rule, Draft], bool]) -> Draft
         (rule, replace(draft, confidence=Confidence.LOW) if is_a_guess(rule, draft) else draft)
         for rule, draft in drafts
     ]
+
+
+def _rests_on_a_move(rule: Rule, draft: Draft) -> bool:
+    """Whether it says nothing of models that stay where they are made."""
+    wrong_there = rule.wrong_on_the_host and draft.confidence is Confidence.HIGH
+    return not (rule.of_callers_models or wrong_there)
 
 
 def _rests_on_the_default(rule: Rule, draft: Draft) -> bool:

@@ -51,6 +51,9 @@ class Rule:
     of_callers_models: ClassVar[bool] = False
     """It speaks of models that whoever uses the package brings along: where its own ones work says nothing of them."""
 
+    wrong_on_the_host: ClassVar[bool] = False
+    """What it is sure of is wrong where nothing is ever moved, too: no optimizer is told of layers in a plain list."""
+
     of_bare_factories: ClassVar[bool] = False
     """It speaks of tensors that are made without a device, which are where the default device is."""
 

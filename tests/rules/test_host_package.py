@@ -135,6 +135,31 @@ def test_an_optimizer_steps_the_models_of_those_who_use_the_package(tmp_path: Pa
     assert confidences["DEV101"] is Confidence.LOW
 
 
+STACKED = """\
+from torch import nn
+
+
+class Stacked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stages = [nn.Linear(3, 3) for _ in range(2)]
+
+    def forward(self, x):
+        for stage in self.stages:
+            x = stage(x)
+        return x
+"""
+
+
+def test_layers_in_a_plain_list_are_trained_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / "pkg").mkdir()
+    for name, text in {"__init__": "", "layers": LAYERS, "training": TRAINING, "stacked": STACKED}.items():
+        (tmp_path / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path)
+    assert [finding.code for finding in found] == ["DEV502"]
+
+
 @pytest.mark.parametrize("place", ["examples/gan", "tests/test_layers", "test_layers", "scripts/fit"])
 def test_what_an_example_trains_says_nothing_of_the_layers(tmp_path: Path, place: str) -> None:
     (tmp_path / "pkg" / place).parent.mkdir(parents=True, exist_ok=True)

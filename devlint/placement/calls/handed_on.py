@@ -28,7 +28,7 @@ from devlint.placement.declarations.evidence_conventions import (
     OVERRIDES,
     SIZES_A_CREATION,
 )
-from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
+from devlint.placement.declarations.evidence_grades import BUILT, INHERITED, HandedOn
 from devlint.placement.declarations.evidence_names import (
     holds_many,
     names_a_function,
@@ -270,6 +270,10 @@ def _callee(program: Program, info: FunctionInfo, name: str) -> tuple[FunctionIn
         inherited = name.removeprefix(INHERITED)
         method = next((one.methods[inherited] for one in info.owner.order[1:] if inherited in one.methods), None)
         return method, method is not None and not method.is_static
+    if name.startswith(BUILT):
+        made = _named(program, name.removeprefix(BUILT))
+        forward = made.info.method("forward") if isinstance(made, ClassValue) and made.info.is_module else None
+        return forward, forward is not None and not forward.is_static
     first, _, rest = name.partition(".")
     if first == "self" and info.owner is not None:
         method = info.owner.method(rest) or _forward_of(program, info.owner, rest)

@@ -361,10 +361,23 @@ def _value(
         case Holds.NUMPY:
             return Host(numpy=True)
         case Holds.HOST:
-            return Host(number=states_a_number(parameter))
+            return Host(number=states_a_number(parameter), is_dtype=_is_dtype(interp, parameter))
+        case Holds.ANYTHING | Holds.NO_TENSOR if _is_dtype(interp, parameter):
+            return Host(is_dtype=True)
         case _:
             meets = with_module is not None and (first or symbol.name in interp.uses.computed)
             return _anything(interp, parameter, held, symbol, device, meets)
+
+
+def _is_dtype(interp: Interpreter, parameter: cst.Param) -> bool:
+    """``dt=torch.float32``, ``dt: torch.dtype``: a dtype, and no type of tensors, which would have a device."""
+    stated = parameter.annotation.annotation if parameter.annotation is not None else parameter.default
+    if not isinstance(stated, (cst.Name, cst.Attribute)):
+        return False
+    name = interp.index.qualified(code_of(stated))
+    if parameter.annotation is not None:
+        return name == "torch.dtype"
+    return name.startswith("torch.") and semantics.dtype_class(name) is not None
 
 
 def _module(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol) -> Module:

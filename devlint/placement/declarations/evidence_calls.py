@@ -10,7 +10,7 @@ from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_computed import note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
-from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
+from devlint.placement.declarations.evidence_grades import BUILT, INHERITED, HandedOn
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import dotted
 from devlint.semantics import Factory, Operation, Result, library_models
@@ -45,7 +45,8 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         _reshaped(call, call.func.value, found)
     operation = semantics.function(name)
     if operation is None:
-        _handed_on(call, written or _inherited(call.func), found)
+        for callee in (_built(call.func, found), written or _inherited(call.func)):
+            _handed_on(call, callee, found)
     if isinstance(operation, Factory):
         _sizes(call, found)
         if name.endswith("_like") and isinstance(first, cst.Name):
@@ -206,6 +207,14 @@ def _handed_on(call: cst.Call, callee: str, found: Found) -> None:
         if type(argument.value) is cst.Name:
             keyword = argument.keyword.value if argument.keyword is not None else ""
             found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
+
+
+def _built(function: cst.BaseExpression, found: Found) -> str:
+    """``().Layer``, of ``Layer()``, and of ``layer`` and ``layer.forward`` after ``layer = Layer()``; else empty."""
+    if type(function) is cst.Attribute and function.attr.value == "forward":
+        function = function.value
+    name = found.objects.get(function.value, "") if type(function) is cst.Name else modules.class_made(function)
+    return f"{BUILT}{name}" if name else ""
 
 
 def _inherited(function: cst.BaseExpression) -> str:

@@ -47,6 +47,8 @@ class Found:
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.made: list[tuple[str, str]] = []
         """Attributes of the first parameter, each with the class of which it is made an object."""
+        self.objects: dict[str, str] = {}
+        """Names of the body that stand for an object which it makes, each with its class: ``layer = Layer()``."""
         self.bound: set[str] = set()
         """Names that the body binds, but for the latest."""
         self._binding: list[str] = []

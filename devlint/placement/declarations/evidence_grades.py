@@ -83,6 +83,9 @@ class Sign:
 Signs = frozenset[Sign]
 
 
+BUILT = "()."
+"""What stands before the class of which the definition itself makes the object that it calls: ``Layer()(x)``."""
+
 INHERITED = "super()."
 """How the callee of a handed-on argument begins that is a method of the next class in the order."""
 

@@ -64,6 +64,19 @@ KEEPING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "eval", "tr
 """Methods that give the Module itself."""
 
 
+def class_made(node: cst.BaseExpression) -> str:
+    """``Layer``, of ``Layer(8)`` and ``Layer(8).to(device).eval()``; empty for what is no construction, by its name."""
+    while (
+        type(node) is cst.Call
+        and type(node.func) is cst.Attribute
+        and type(node.func.value) is cst.Call
+        and node.func.attr.value in KEEPING
+    ):
+        node = node.func.value
+    name = (dotted(node.func) or "") if type(node) is cst.Call else ""
+    return name if name.rpartition(".")[2][:1].isupper() else ""
+
+
 def taken(call: cst.Call, name: str) -> Iterator[str]:
     """The names of the arguments that a call takes for Modules; ``name`` is the full one of what is called."""
     if type(call.func) is cst.Attribute and call.func.attr.value in _REGISTERING and len(call.args) == 2:

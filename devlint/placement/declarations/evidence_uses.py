@@ -186,6 +186,7 @@ def _assigned(node: cst.Assign, found: Found) -> None:
                 found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
+        found.objects[node.targets[0].target.value] = modules.class_made(node.value)
         found.note_derived(node.targets[0].target.value, computed_from(node.value, found.masks), node.value)
         _taken_apart(node.targets[0].target.value, node.value, found)
         if is_mask(node.value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -13,6 +14,7 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Module,
     Opaque,
+    ProjectModule,
     Reference,
     Tensor,
     UnknownValue,
@@ -94,9 +96,27 @@ def _is_of_self(node: cst.BaseExpression) -> bool:
 def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
     """The device of an expression that is not evaluated further: equal expressions have equal devices."""
     text = code_of(node)
-    if len(text) > 100 or isinstance(node, cst.Call):
+    if len(text) > 100 or (isinstance(node, cst.Call) and not _gives_the_device(interp, node)):
         return UNKNOWN
     return device_called(interp, text)
+
+
+def _gives_the_device(interp: Interpreter, call: cst.Call) -> bool:
+    """Whether it is called after the device that all is put on: ``get_device()``, ``self.get_device()``.
+
+    What it is told may decide which: ``get_device(x)``. What torch gives by default is where bare factories work.
+    """
+    owner, _, name = code_of(call.func).rpartition(".")
+    if call.args or "device" not in name.lower() or _ELSEWHERE.search(name.lower()):
+        return False
+    if owner in ("", "self"):
+        return True
+    value = interp.evaluate_quietly(call.func.value) if isinstance(call.func, cst.Attribute) else None
+    return isinstance(value, (ProjectModule, Reference)) and not owner.startswith("torch")
+
+
+_ELSEWHERE = re.compile(r"cpu|host|offload|default|intermediate|devices|count|index|name")
+"""Parts of the names of functions that give the CPU, or no device."""
 
 
 def device_called(interp: Interpreter, text: str) -> Device:

@@ -118,11 +118,12 @@ def is_own_object(value: Value) -> bool:
 def is_elsewhere(value: Value) -> bool:
     """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``.
 
-    Or where the caller itself has brought it. Of an object of a library it is what that computes with.
+    Or where the caller itself has brought it. Of an object of a library it is what that computes with; a model that the
+    caller has brought there gives what is there.
     """
     if isinstance(value, Instance):
         value = dict(value.details).get("placed", value)
-    if isinstance(value, (Tensor, Opaque)) and _is_brought(value):
+    if isinstance(value, (Tensor, Opaque, Module)) and _is_brought(value):
         return True
     if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):
         return False
@@ -138,7 +139,7 @@ def is_put_on_a_device(value: Value) -> bool:
     return isinstance(value, (Tensor, Opaque)) and is_set_as_device(value.device)
 
 
-def _is_brought(value: Tensor | Opaque) -> bool:
+def _is_brought(value: Tensor | Opaque | Module) -> bool:
     """Whether the caller has moved it to a device that it names, or to an accelerator if it is told to use one."""
     places = leaves(value.device)
     named = (one for one in places if isinstance(one, SameAs) and "cpu" not in one.symbol.name.lower())

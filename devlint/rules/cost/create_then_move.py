@@ -61,7 +61,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MAKES_BY_DEFAULT
-from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import Step, StepKind
@@ -144,10 +144,17 @@ def _repair(event: Moved, step: Step, direct: bool) -> Repair:
     written = direct and all(a is event.named or a.keyword in ("non_blocking", "copy") for a in event.call.arguments)
     # A generator of the CPU draws there and nowhere else.
     written = written and not (random and "generator" in keywords_of(step.node))
-    if not written or (event.named is not None and isinstance(event.named.value, Tensor)):
+    if not written or (event.named is not None and _may_be_a_tensor(event.named)):
         return Repair(Applicability.SUGGESTION, message)
     changes = (*with_argument(step.node, "device", device), DropCall(event.call.node))
     return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, message, changes)
+
+
+def _may_be_a_tensor(target: Argument) -> bool:
+    """Whether the target may be a tensor, ``.to(scores)``, which is no ``device=``: so may what a callable computed."""
+    provenance = target.value.provenance if isinstance(target.value, Opaque) else None
+    computed = provenance is not None and provenance.step.kind is StepKind.COMPUTED
+    return isinstance(target.value, Tensor) or (computed and "device" not in code_of(target.node))
 
 
 def _spelled(event: Moved) -> str:

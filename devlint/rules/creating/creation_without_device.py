@@ -244,7 +244,7 @@ class CreationWithoutDevice(Rule):
         self._handed_out.called(event)
         self._beside.called(event)
         self._in_calls.called(event)
-        return ()
+        return self._replaced.called(event)
 
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
         self._for_models.called(event)

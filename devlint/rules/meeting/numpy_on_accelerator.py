@@ -347,11 +347,12 @@ class NumpyOnAccelerator(Rule):
             if brought is not None and (is_computed(event) or are_kept(event, brought)):
                 yield event, _computed_there(event, brought)
             elif event.value.device == UNKNOWN and is_taken_from_a_graph(event):
-                # Unless the function, or another method, brings something there, nothing in sight says that the model
-                # leaves the CPU.
+                # Unless the function, or another method, brings something there, or the object keeps a device, nothing
+                # in sight says that the model leaves the CPU.
                 there = self._brought_there.get(event.scope.qualname)
                 there = there or self._brought_by_object.get(event.scope.class_name or "")
-                steps = () if there is None else (_step_of(there),)
+                told = self._told.get(event.scope.class_name or "")
+                steps = (_step_of(there),) if there is not None else () if told is None else (_told_step(told),)
                 words = "was taken from a graph, so it is where the model is"
                 sure = Confidence.MEDIUM if steps and event.scope.role is not Role.TEST else Confidence.LOW
                 yield event, _draft(event, Severity.WARNING, sure, words, steps)
@@ -390,11 +391,8 @@ class NumpyOnAccelerator(Rule):
                 continue
             told = self._told.get(scope.class_name or "")
             if told is not None and is_of_its_objects_model(event):
-                step = DraftStep(told.node, told.scope, "the object is told a device here", passes_on=False)
-                yield (
-                    event,
-                    _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the object's model is", (step,)),
-                )
+                words = "is where the object's model is"
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, words, (_told_step(told),))
                 continue
             sibling = self._sibling_of(event)
             if is_listed_by_a_model(event):
@@ -461,6 +459,10 @@ def _was_put_there(event: HostRead) -> bool:
 
 def _step_of(there: Moved) -> DraftStep:
     return DraftStep(there.node, there.scope, "brought to where the model works here", passes_on=False)
+
+
+def _told_step(told: Stored) -> DraftStep:
+    return DraftStep(told.node, told.scope, "the object is told a device here", passes_on=False)
 
 
 def _computed_there(event: HostRead, brought: HostRead) -> Draft:

@@ -124,6 +124,7 @@ class UnregisteredModule(Rule):
     severity = Severity.ERROR
     error_when_confirmed = True
     of_moved_modules = True
+    wrong_on_the_host = True
     claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
@@ -195,8 +196,9 @@ class UnregisteredModule(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         """`self.nets[0].to(x.device)`: a Module moves in place, and every container that names it names it still."""
         provenance = event.receiver.provenance if isinstance(event.receiver, Module) else None
-        # What is built and moved in one place stays where it was put.
-        if provenance is not None and provenance.first.scope != event.scope:
+        # What is built and moved in one place stays where it was put, and so does what the constructor has built.
+        built_here = event.scope.qualname.endswith(f".{CONSTRUCTOR}")
+        if provenance is not None and provenance.first.scope != event.scope and not built_here:
             self._brought.add((event.scope.class_name, _creation(event.receiver)))
         return ()
 
