@@ -30,6 +30,8 @@ REVEALED: dict[tuple[str, str], str] = {
     ("DEV208", "DEV302"): "what goes to the other operand's device now stands beside an accelerator that is named",
     ("DEV301", "DEV302"): "without its index it is the current accelerator, whatever the caller is on",
     ("DEV301", "DEV312"): "without its index it is the current accelerator, which nothing asks for",
+    ("DEV302", "DEV302"): "one more place goes where it is told, which leaves those that name CUDA in a file alone",
+    ("DEV402", "DEV302"): "an operand that is brought over names the accelerator in a file that goes where it is told",
     ("DEV307", "DEV312"): "a context needs an accelerator as what it stands for did",
     ("DEV301", "DEV310"): "without its index it is the current accelerator, behind a guard about the type",
     ("DEV306", "DEV301"): "what is chosen in the body has the index that it had",

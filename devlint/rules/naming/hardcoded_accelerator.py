@@ -31,7 +31,8 @@ CUDA to a device that may be the CPU, `net.cuda().to(device)`. And what goes to 
 operation that takes tensors alone; and the inputs of a model that its owner's constructor brought to a device it was
 told, or to what the machine has, `self.model(rows.cuda())`; so what a method puts there that meets what the object
 keeps where its constructor was told; and what a helper puts there that meets an argument of the function that calls it,
-or a module's parameters.
+or a module's parameters. And a place that nobody asks about in a file that goes where it is told in at least four
+other places, and three times as often as it names CUDA.
 
 ## Why is this bad
 
@@ -129,6 +130,7 @@ from devlint.rules.naming.parts_of_modules import PartsOfModules, brings_itself
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda, refuses_the_cpu
 from devlint.rules.naming.state_of_objects import StateOfObjects
 from devlint.rules.naming.through_cuda import ThroughCuda
+from devlint.rules.naming.unlike_the_file import UnlikeTheFile
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 
@@ -181,6 +183,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._by_functions = NamedByFunctions()
         self._mapped = MappedToAccelerators()
         self._through = ThroughCuda()
+        self._unlike = UnlikeTheFile()
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -212,6 +215,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._anew.created(event)
         self._refused.created(event)
         self._by_functions.created(event)
+        self._unlike.created(event)
         return super().created(event)
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -222,6 +226,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._by_default.called(event)
         self._by_functions.called(event)
         self._mapped.called(event)
+        self._unlike.called(event)
         return super().called(event)
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:
@@ -266,6 +271,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._through.moved(event)
         self._by_default.moved(event)
         self._by_functions.moved(event)
+        self._unlike.moved(event)
         return super().moved(event)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
@@ -297,10 +303,15 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         for contradicted in self._for_models.where_asked_for():
             told.add(id(contradicted.node))
             yield contradicted
+        alone: list[tuple[Place, Draft]] = []
         for definition, place, beside in self._told_beside():
             sure = beside is not None and beside.confidence is not Confidence.LOW
             draft = beside if sure else self._unlike_the_rest(definition, place) or beside
-            if draft is not None and id(draft.node) not in told:
+            unsure = draft is None or draft.confidence is Confidence.LOW
+            unlike = self._unlike.draft_of(definition, place) if unsure else None
+            if unlike is not None:
+                alone.append((place, unlike))
+            elif draft is not None and id(draft.node) not in told:
                 told.add(id(draft.node))
                 yield draft
         yield from self._for_models.finish(frozenset(told))
@@ -309,4 +320,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         for draft in (one for part in apart for one in part.drafts()):
             if id(draft.node) not in told:
                 told.add(id(draft.node))
+                yield draft
+        for place, draft in (*alone, *self._unlike.of_callees(self._places.definitions)):
+            if told.isdisjoint(place.placed_by()):
                 yield draft
