@@ -352,6 +352,8 @@ def _call_method(
         # `graph.num_edges.to(device)`: what is called as sizes are is a tensor nevertheless.
         receiver = NOTHING
     if name in transfers.METHODS and _can_transfer(receiver, name):
+        if _is_a_part_of_a_library(interp, receiver, function.value):
+            return NOTHING
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     if is_method_that_compares(name) and _has_no_body(receiver, name):
         compared = meet_targets(interp, node, site)
@@ -400,6 +402,16 @@ def _has_no_body(receiver: Value, method: str) -> bool:
         return False
     info = receiver.info if isinstance(receiver, (Opaque, Module)) else None
     return info is None or info.method(method) is None
+
+
+def _is_a_part_of_a_library(interp: Interpreter, receiver: Value, node: cst.BaseExpression) -> bool:
+    """``tvm.target.cuda()`` after ``import tvm``, in a function of that name: a function of another library.
+
+    Fixture `functions_named_as_transfers`.
+    """
+    root, inner, _ = (dotted(node) or "").partition(".")
+    is_module = bool(inner) and root not in interp.state.values and interp.index.imports.get(root) == root
+    return is_module and isinstance(receiver, (UnknownValue, Opaque))
 
 
 def _can_transfer(receiver: Value, name: str) -> bool:

@@ -209,7 +209,14 @@ class ArgumentLog:
         if results and all(_calls_of(value) and _calls_of(value) <= moved for value in results):
             return True
         direct = self._is_direct(scope.qualname, scope.is_nested)
-        return direct and self._each_call(event.value, stays_on_cpu)
+        runs_itself = scope.role in (Role.SCRIPT, Role.BENCHMARK) and scope.class_name is None
+        direct = direct or (runs_itself and self._only_used_here(scope.qualname))
+        if direct and self._each_call(event.value, stays_on_cpu):
+            return True
+        returned = event.value.items if isinstance(event.value, Container) else (event.value,)
+        placed = [value for value in returned if isinstance(value, Tensor) and symbols_of(value)]
+        # However often what came in is handed on (fixture `handed_on_from_the_cpu`).
+        return bool(placed) and all(self._hands_on(value, direct) for value in placed)
 
     def _is_filled_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with, or by."""

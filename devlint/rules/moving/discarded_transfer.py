@@ -45,7 +45,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
   `to` before it hands the same container back, unless it tells tensors apart. What is unpacked from a loader's batch,
   or is an item of it and called as tensors are, `batch["labels"]`, is taken for a tensor where nothing in the function
   uses it as a graph or an encoding of texts is used.
-- The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
+- The transfer goes where the tensor is already, so nothing is lost: also by the same question, `if settings.use_cuda:`,
+  by which a function of the project has placed it. That the inputs of `forward` are together is
   assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
@@ -102,7 +103,7 @@ from devlint.placement.declarations.evidence_conventions import (
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, UnknownValue, Value
 from devlint.placement.domain.events import Fate
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, SameAs, batch_of, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind, was_moved
 from devlint.placement.syntax.nodes import descend, path_of
 from devlint.rules.current_device import goes_to_current
@@ -338,10 +339,21 @@ _OF_NO_MODEL = frozenset(CONVENTIONS[name] for name in (MOVES_WITH_A_SHAPE, HAS_
 
 def _goes_nowhere(event: Moved) -> bool:
     """`x.to(x.device)`, or `.cpu()` of a tensor made on the CPU: the result is the tensor itself."""
-    device = getattr(event.receiver, "device", UNKNOWN)
+    device = _in_this_arm(getattr(event.receiver, "device", UNKNOWN), event)
     if event.method == "pin_memory" or relate(device, event.target) is not Relation.SAME:
         return False
     return not _is_assumed_together(event)
+
+
+def _in_this_arm(device: Device, event: Moved) -> Device:
+    """Where a tensor is that a function of the project placed by the same question: ``if settings.use_cuda:``.
+
+    Fixture `placed_by_the_same_question`.
+    """
+    answers = {decided.guard.text: decided.holds for decided in event.arms}
+    while isinstance(device, Choice) and device.guard.text in answers:
+        device = device.then if answers[device.guard.text] else device.otherwise
+    return device
 
 
 def _is_assumed_together(event: Moved) -> bool:
