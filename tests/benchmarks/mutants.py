@@ -30,7 +30,7 @@ from typing import Any
 from downloads import DEFAULT_CACHE, checked_cache, unpacked
 from linting import linted_files
 from planting.asking import Answer, Asker
-from planting.kinds import KINDS, candidates
+from planting.kinds import DRAWN, KINDS, candidates
 from planting.mutant import drawn
 from planting.requirements import installed
 from planting.running import Ran, ran, suite_of
@@ -43,7 +43,7 @@ import devlint
 def answers(release: Path, name: str, options: argparse.Namespace) -> tuple[list[Answer], Counter[str]]:
     """The mutants drawn from a release with what was said of them, and how many candidates each kind had."""
     offered = candidates(release, linted_files(release))
-    wanted = [mutant for mutant in offered if mutant.kind in (options.kind or KINDS)]
+    wanted = [mutant for mutant in offered if mutant.kind in (options.kind or DRAWN)]
     asker = Asker(release)
     found: list[Answer] = []
     try:

@@ -39,18 +39,30 @@ def index_written(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
 
     The device was a name or a tensor's own, so the code served any; now it fails without CUDA and on other indexes.
     """
+    yield from _written("index", "cuda:0", "cuda(0)", file, scope, flow)
+
+
+def accelerator_named(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
+    """name: the device that a move or a creation is given -> ``"cuda"``, or the move -> ``.cuda()``.
+
+    Now the code fails without CUDA, and on every index but the current one.
+    """
+    yield from _written("name", "cuda", "cuda()", file, scope, flow)
+
+
+def _written(kind: str, name: str, method: str, file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
     if "cuda" in scope.qualname.lower() or "gpu" in scope.qualname.lower():
         return
     for node in flow.nodes:
         one = move(file, node)
         if one is not None and one.argument is not None and not isinstance(one.argument, ast.Constant | ast.Call):
-            yield planted("index", file, scope, (file.replaced(one.argument, '"cuda:0"'),))
+            yield planted(kind, file, scope, (file.replaced(one.argument, f'"{name}"'),))
             if len(one.call.args) == 1 and not one.call.keywords and one.call.func.attr == "to":  # type: ignore[attr-defined]
-                yield planted("index", file, scope, (file.replaced(one.call, f"{file.operand(one.value)}.cuda(0)"),))
+                yield planted(kind, file, scope, (file.replaced(one.call, f"{file.operand(one.value)}.{method}"),))
         elif isinstance(node, ast.Call) and file.dotted(node.func) in FACTORIES:
             keyword = device_argument(file, node)
             if keyword is not None and not isinstance(keyword.value, ast.Constant | ast.Call):
-                yield planted("index", file, scope, (file.replaced(keyword.value, '"cuda:0"'),))
+                yield planted(kind, file, scope, (file.replaced(keyword.value, f'"{name}"'),))
 
 
 def map_location_dropped(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:

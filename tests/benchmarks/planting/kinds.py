@@ -14,6 +14,7 @@ from planting.stranded import Flow
 OF_FUNCTIONS: tuple[Callable[[File, Scope, Flow], Iterator[Mutant]], ...] = (
     creating.device_dropped,
     creating.index_written,
+    creating.accelerator_named,
     creating.map_location_dropped,
     creating.cpu_dropped,
     moving.dropped,
@@ -26,8 +27,10 @@ OF_CLASSES: tuple[Callable[[File, Scope, tuple[Scope, ...]], Iterator[Mutant]], 
 )
 KINDS = (
     "drop-device", "index", "load", "numpy", "drop-move", "discard", "forget", "label", "unregister", "plain-list",
-    "far-cpu", "far-device",
+    "far-cpu", "far-device", "name",
 )  # fmt: skip
+DRAWN = KINDS[:-1]
+"""The kinds of a draw that asks for none: those of the first one, so that a seed draws the same again."""
 
 _INTERESTING = re.compile(rb"\.to\(|\.cuda\(|device|\.cpu\(|torch\.load|register_buffer|ModuleList")
 _TEST = re.compile(r"(^|/)(tests?|testing|benchmarks?|examples?)/|(^|/)(test_|conftest)[^/]*$|_test\.py$")
