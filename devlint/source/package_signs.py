@@ -102,7 +102,11 @@ _PATTERNS = {
     # An optimizer around another has a `zero_grad` as well; a loop also computes the gradients.
     TRAINS: re.compile(rb"\.zero_grad\((?=[\s\S]*\.backward\()|\.backward\((?=[\s\S]*\.zero_grad\()"),
     RUNS_ENGINES: re.compile(rb"\bignite\b"),
-    SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
+    # The first one is current in every process without a word.
+    SETS_CURRENT: re.compile(
+        rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("
+        rb"(?!\s*(?:(?:torch|th)\.device\(\s*)?(?:0|['\"](?:cuda|xpu|npu|musa)(?::0)?['\"])\s*\))"
+    ),
 }
 
 

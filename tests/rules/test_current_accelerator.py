@@ -26,6 +26,8 @@ import torch
 def begin():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 """
+SETS_THE_FIRST = [SETS.replace('int(os.environ["LOCAL_RANK"])', f) for f in ("0", '"cuda:0"', 'torch.device("cuda:0")')]
+"""What the current one is anyway."""
 SETS_BY_ACCELERATOR = SETS.replace("torch.cuda.set_device", "torch.accelerator.set_device_index")
 ASKS = """\
 import torch
@@ -44,6 +46,7 @@ def place():
         (KERNELS, SETS, ASKS, Confidence.LOW),
         (SHIFTED, SETS, ASKS, Confidence.MEDIUM),
         (SHIFTED, "", "", Confidence.MEDIUM),
+        *((SHIFTED, sets, "", Confidence.MEDIUM) for sets in SETS_THE_FIRST),
         (KERNELS, "", ASKS, Confidence.MEDIUM),
     ],
 )

@@ -274,6 +274,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque():
             meet_moved_model(interp, node, callee, node.func, site)
             meet_unmoved_batch(interp, node, callee, site)
+            held = Module(callee.device, provenance=callee.provenance, assumed=True)
+            note_callers_module(interp, node, held, node.func, site, if_brought=True)
             name = (dotted(node.func) or "").rpartition(".")[2].strip("_")
             if names_a_module(name):
                 meet_moved_siblings(interp, node, callee, site)

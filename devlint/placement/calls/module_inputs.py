@@ -211,11 +211,17 @@ def is_of_floats(value: Value) -> bool:
 
 
 def note_callers_module(
-    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
+    interp: Interpreter,
+    node: cst.Call,
+    module: Module,
+    module_node: cst.BaseExpression,
+    site: CallSite,
+    if_brought: bool = False,
 ) -> None:
     """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere.
 
     So may what stands in for a model that the caller left out, and an input that was left out is made here.
+    ``if_brought``: nothing here says that it is a model, so that the value has to that a caller hands in.
     """
     if not _is_an_argument(module.device) or was_moved(module.provenance):
         return
@@ -243,7 +249,7 @@ def note_callers_module(
     )
     if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
-        interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
+        interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms, if_brought=if_brought))
 
 
 def _meets_what_was_brought(node: cst.Call, module_node: cst.BaseExpression, site: CallSite) -> bool:

@@ -350,6 +350,8 @@ class CallersModuleCalled(Event):
     """The conditions under which the event happens."""
     brought: Module | Opaque | None = None
     """What some call in this file, on whatever way, gives for the module: one that was moved to another place."""
+    if_brought: bool = False
+    """It is an argument of unknown type, which a caller's value has to say is a module."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -107,7 +107,10 @@ class ArgumentLog:
         if isinstance(event, Moved):
             return self._with_receiver_as_given(event, scope)
         if isinstance(event, CallersModuleCalled):
-            return replace(event, brought=self._brought_by_callers(event.module.value))
+            brought = self._brought_by_callers(event.module.value)
+            if event.if_brought and not (isinstance(brought, Module) and brought.holds_state):
+                return None
+            return replace(event, brought=brought, if_brought=False)
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):

@@ -17,7 +17,7 @@ from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import named_instead
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
 from devlint.rules.naming.switches import switches_in
-from devlint.rules.naming.ways_out import leaves_without
+from devlint.rules.naming.ways_out import is_skipped_without, leaves_without
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -106,9 +106,12 @@ def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Can
     built_there = frozenset(_built_on_the_current(definitions))
     for one in definitions:
         owner = one.begun.scope.class_name if one.begun is not None else None
-        if owner in built_there:
-            continue
-        own = tuple(replace(c, node=None) for c in one.in_use if c.name.startswith("self."))
+        # What the machine has chose the device: then there are objects without an accelerator as well.
+        own = tuple(
+            replace(c, node=None)
+            for c in one.in_use
+            if c.name.startswith("self.") and (c.falls_back or owner not in built_there)
+        )
         if owner is not None and own and one.begun is not None and one.begun.scope.setting is not Setting.CONSTRUCTION:
             found[owner] = (*found.get(owner, ()), *own)
     return found
@@ -141,7 +144,7 @@ def draft_of(
     known = candidates_of(definition.begun, definition.moved)
     # Each argument once: whether it stands alone decides how safe the repair is.
     later = [one for one in met if all(one.name != other.name for other in known)]
-    shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
+    shared = _said_by_the_class(place, of_class)
     candidates = [
         candidate
         for candidate in (
@@ -191,6 +194,23 @@ def draft_of(
     )
 
 
+def _runs_without(definition: Definition) -> bool:
+    """Whether nothing keeps a test from machines without an accelerator."""
+    begun = definition.begun
+    return begun is not None and not (leaves_without(begun.node) or is_skipped_without(begun))
+
+
+def _said_by_the_class(place: Place, of_class: Iterable[Candidate]) -> Iterable[Candidate]:
+    """The devices of its object that speak of a place.
+
+    Where a module goes, and what the constructor puts somewhere, is the class's own choice; but not where it chose
+    its device by what the machine has, and other methods work there.
+    """
+    if not (place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION):
+        return of_class
+    return () if place.in_one_arm or place.conditions else [one for one in of_class if one.falls_back]
+
+
 def _is_for_accelerators(definition: Definition, handed: set[str]) -> bool:
     """Whether it refuses to run without one, or moves what it computes with there: a module, or what it is handed."""
     if definition.begun is not None and leaves_without(definition.begun.node):
@@ -227,7 +247,9 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
         # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.
         of_model = place.scope.setting is Setting.FORWARD and best.is_tensor
         reached = best.in_use or (best.is_device and any(one.name == best.name for one in definition.in_use))
-        chosen = place.scope.role is not Role.SCRIPT or not (reached or of_model)
+        # A test runs wherever its author did, unless it asks itself what the machine has (fixture `asked_by_tests`).
+        asks = best.in_use and best.falls_back and place.scope.role is Role.TEST and _runs_without(definition)
+        chosen = not asks and (place.scope.role is not Role.SCRIPT or not (reached or of_model))
         return Confidence.LOW if chosen else Confidence.MEDIUM
     if place.of_module and not best.is_device:
         # Where a module goes is a choice, and nothing says that the others are to follow.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
@@ -29,8 +30,9 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.rules.current_device import goes_to_current, is_current
+from devlint.rules.naming.device_candidates import falls_back
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.abstract_values import Module, Opaque
     from devlint.placement.domain.events import CallersModuleCalled, Moved, Stored
+    from devlint.placement.domain.lattice import Decided
 
 
 @dataclass(slots=True)
@@ -54,6 +57,12 @@ class ChosenForModels:
     """Transfers to the accelerator that the machine has, by the identity of their nodes."""
     _asked_for: list[Draft] = field(default_factory=list)
     """Inputs that go there in any case, for a model that a caller in the file moves if that is asked for."""
+    _unasked: set[int] = field(default_factory=set)
+    """Transfers to the accelerator that nothing decides, by the identity of their nodes."""
+    _by_machine: dict[int, str] = field(default_factory=dict)
+    """Transfers to what the machine has, by the identity of their nodes, and how that device is spelled."""
+    _for_chosen: list[tuple[CallersModuleCalled, Step]] = field(default_factory=list)
+    """Inputs of the first kind, for a model that a caller in the file moves somewhere."""
 
     def stored(self, event: Stored) -> None:
         if event.scope.qualname:
@@ -68,6 +77,10 @@ class ChosenForModels:
         shared = spelled.isidentifier() and (event.scope.qualname, spelled) not in self._bound
         if goes_to_current(event) or (is_current(event.target) and by_machine and not shared):
             self._chosen[id(event.node)] = event.node
+        if goes_to_current(event) and not event.guarded and not _asks(event.arms):
+            self._unasked.add(id(event.node))
+        if isinstance(named, DeviceName) and falls_back(named) and not _asks(event.arms):
+            self._by_machine[id(event.node)] = spelled
 
     def called(self, event: CallersModuleCalled) -> None:
         scope = event.scope
@@ -82,6 +95,8 @@ class ChosenForModels:
             if asked is not None and device_of(operand.value) == step.device and scope.role is not Role.TEST:
                 self._asked_for.append(_in_any_case(event, step, name, asked))
                 return
+            if event.brought is not None and scope.role is not Role.TEST and step.scope == scope:
+                self._for_chosen.append((event, step))
             came_in = provenance_of(event.module.value)
             first = (DraftStep(came_in.first.node, came_in.first.scope, f"`{name}` comes in here"),) if came_in else ()
             draft = Draft(
@@ -98,7 +113,28 @@ class ChosenForModels:
 
     def where_asked_for(self) -> Iterator[Draft]:
         """What a caller in sight contradicts, whatever else is known of the transfer: once for each of them."""
-        yield from {id(draft.node): draft for draft in self._asked_for}.values()
+        chosen = filter(None, starmap(self._for_a_choice, self._for_chosen))
+        yield from {id(draft.node): draft for draft in (*self._asked_for, *chosen)}.values()
+
+    def _for_a_choice(self, event: CallersModuleCalled, step: Step) -> Draft | None:
+        """``model.to(device)`` in a caller, of a device that is the CPU where the machine has no accelerator."""
+        brought = _sent(provenance_of(event.brought)) if event.brought is not None else None
+        device = self._by_machine.get(id(brought.node)) if brought is not None else None
+        if brought is None or device is None or id(step.node) not in self._unasked or _asks(event.arms):
+            return None
+        name = code_of(event.module.node)
+        return Draft(
+            node=step.node,
+            scope=step.scope,
+            message=f"{quoted(step.node, 'the input')} goes to the accelerator in any case, and `{name}`, which it is "
+            f"handed to, is on `{device}`, which is the CPU where there is none",
+            confidence=Confidence.MEDIUM,
+            trace=(
+                DraftStep(brought.node, brought.scope, f"`{name}` is brought there here"),
+                DraftStep(event.node, event.scope, "they meet here"),
+            ),
+            repair=Repair(Applicability.SUGGESTION, f"send it to `next({name}.parameters()).device`"),
+        )
 
     def finish(self, told: frozenset[int]) -> Iterator[Draft]:
         """``told``: the nodes that another part of the rule speaks of."""
@@ -107,6 +143,10 @@ class ChosenForModels:
             if model not in self._moved and id(draft.node) not in seen:
                 seen.add(id(draft.node))
                 yield draft
+
+
+def _asks(arms: tuple[Decided, ...]) -> bool:
+    return any(speaks_of_devices(arm.guard.text) for arm in arms)
 
 
 def _is_told(event: Moved) -> bool:

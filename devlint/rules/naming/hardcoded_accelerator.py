@@ -33,6 +33,8 @@ told, or to what the machine has, `self.model(rows.cuda())`; so what a method pu
 keeps where its constructor was told; and what a helper puts there that meets an argument of the function that calls it,
 or a module's parameters. And a place that nobody asks about in a file that goes where it is told in at least four
 other places, and three times as often as it names CUDA.
+And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
+the inputs of a model that a caller in the file brings to such a device; and tests that choose one and name CUDA beside.
 
 ## Why is this bad
 
@@ -75,6 +77,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - The top level of a program that has chosen no device yet, and what is under a test for one.
 - A state that is read onto CUDA for a module which the function then brings there.
+- Tests that are marked for CUDA, `@pytest.mark.gpu`, or skipped without.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
 - A `GradScaler("cuda", enabled=self.use_amp)`: a switch decides, and without CUDA it leaves the loss as it is.

@@ -24,7 +24,7 @@ from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.value_join import holds_nothing
 from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
-from devlint.placement.syntax.nodes import dotted
+from devlint.placement.syntax.nodes import code_of, dotted
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
@@ -73,6 +73,8 @@ class NotedPlaces:
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
         """By call: `.to("cuda")`, until it is known of what."""
+        self._marked = False
+        """All tests of the file are marked for some machines: `pytestmark = requires_cuda`."""
 
     def of(self, scope: Scope) -> Definition:
         return self.definitions.setdefault(scope, Definition())
@@ -109,7 +111,9 @@ class NotedPlaces:
         chosen = switches(self.definitions.values())
         for definition in self.definitions.values():
             for place in definition.places if not definition.sends_to_others else ():
-                place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
+                place.weak |= self._marked or not place.conditions.isdisjoint(
+                    chosen.get(place.scope.class_name or "", ())
+                )
                 # Who brings something to a device there does not prepare data (fixture `processors`).
                 works = bool(definition.in_use) and not is_named_for_accelerator(place.scope.qualname)
                 if id(place.node) not in self._elsewhere and (works or not is_contract(place.scope)):
@@ -124,6 +128,8 @@ class NotedPlaces:
     def stored(self, event: Stored) -> None:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
         self.begun_definitions.note_stored(event)
+        if event.target == "pytestmark" and event.value_node is not None:
+            self._marked |= speaks_of_devices(code_of(event.value_node))
         definition = self.definitions.get(event.scope)
         if definition is not None and event.target.isidentifier():
             definition.bound.add(event.target)

@@ -228,7 +228,7 @@ def _is_of_value(value: Value) -> bool:
     """The `.device` of an argument, or that of the module itself: wherever the caller put it."""
     if not isinstance(value, DeviceName) or not isinstance(value.device, SameAs):
         return False
-    return value.of_tensor or value.device.symbol.anchor is Anchor.MODULE
+    return value.of_tensor or value.by_convention or value.device.symbol.anchor is Anchor.MODULE
 
 
 def _is_known(value: Value) -> bool:

@@ -13,6 +13,12 @@ from devlint.semantics import probe_for
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.domain.events import Begun
+
+
+_LEAVE = frozenset({"exit", "_exit", "skip", "skipTest", "quit"})
+"""Functions that do not return."""
+
 
 def asking(kind: str) -> Repair:
     """For a call under half of the test that stands elsewhere; ``kind``: what it raises without, ``CUDA``."""
@@ -47,9 +53,24 @@ def leaves_without(definition: cst.CSTNode) -> bool:
     return False
 
 
+def is_skipped_without(begun: Begun) -> bool:
+    """Whether a test, or the class it is in, is marked for machines with an accelerator: ``@requires_cuda``."""
+    import libcst as cst
+
+    nodes = (begun.node, begun.owner.node if begun.owner is not None else None)
+    marks = (mark for node in nodes if isinstance(node, (cst.FunctionDef, cst.ClassDef)) for mark in node.decorators)
+    return any(speaks_of_devices(code_of(mark.decorator)) for mark in marks)
+
+
 def _is_way_out(node: cst.CSTNode) -> bool:
     import libcst as cst
 
     if isinstance(node, (cst.Raise, cst.Return)):
         return True
-    return isinstance(node, cst.Call) and code_of(node.func).rpartition(".")[2] in ("exit", "_exit", "skip", "quit")
+    return isinstance(node, cst.Call) and code_of(node.func).rpartition(".")[2] in (
+        "exit",
+        "_exit",
+        "skip",
+        "skipTest",
+        "quit",
+    )
