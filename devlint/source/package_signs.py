@@ -79,6 +79,8 @@ _PATTERNS = {
     ASKS: re.compile(
         rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("
         rb"|\bno[-_](?:cuda|gpu)\b|\buse_(?:cuda|gpu)\b"
+        rb"|(?<!assert )(?<!assert self\.)\bdevice(?:\.type)?\s*[!=]=\s*['\"](?:cuda|cpu)['\"]"
+        rb"(?!\s*:\s+(?:raise|sys\.exit|exit)\b)"
     ),
     WORKS_WITHOUT: re.compile(
         rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("

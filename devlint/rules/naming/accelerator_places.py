@@ -106,15 +106,39 @@ def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Can
     built_there = frozenset(_built_on_the_current(definitions))
     for one in definitions:
         owner = one.begun.scope.class_name if one.begun is not None else None
-        # What the machine has chose the device: then there are objects without an accelerator as well.
+        constructs = one.begun is not None and one.begun.scope.setting is Setting.CONSTRUCTION
+        in_use = (*filter(_falls_back, one.in_use), *_kept_as_told(one)) if constructs else one.in_use
+        # Where what the machine has chose the device, there are objects without an accelerator as well.
         own = tuple(
             replace(c, node=None)
-            for c in one.in_use
+            for c in in_use
             if c.name.startswith("self.") and (c.falls_back or owner not in built_there)
         )
-        if owner is not None and own and one.begun is not None and one.begun.scope.setting is not Setting.CONSTRUCTION:
+        if owner is not None and own:
             found[owner] = (*found.get(owner, ()), *own)
     return found
+
+
+def _falls_back(candidate: Candidate) -> bool:
+    return candidate.falls_back
+
+
+def _kept_as_told(constructor: Definition) -> Iterator[Candidate]:
+    """``self.device`` of an object whose constructor brings something to its argument `device`, and keeps that.
+
+    A base may keep it: ``super().__init__(device)``.
+    """
+    import libcst as cst
+
+    begun = constructor.begun
+    if begun is None or begun.owner is None:
+        return
+    told = {one.name: one for one in constructor.in_use if one.name in constructor.devices}
+    for init in begun.owner.constructors if told else ():
+        for name, values in init.stored_expressions.items():
+            value = values[0] if len(values) == 1 else None
+            if isinstance(value, cst.Name) and value.value in told:
+                yield replace(told[value.value], name=f"self.{name}", device=f"self.{name}")
 
 
 def _built_on_the_current(definitions: Iterable[Definition]) -> Iterator[str | None]:

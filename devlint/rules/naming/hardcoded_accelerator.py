@@ -34,6 +34,8 @@ keeps where its constructor was told; and what a helper puts there that meets an
 or a module's parameters. And a place that nobody asks about in a file that goes where it is told in at least four
 other places, and three times as often as it names CUDA.
 And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
+And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
+what goes there in a method of an object that keeps the device it was told, and was brought to;
 the inputs of a model that a caller in the file brings to such a device; and tests that choose one and name CUDA beside.
 
 ## Why is this bad

@@ -54,6 +54,7 @@ def load(path: str) -> torch.nn.Module:
 
 ## When it is right
 
+- The object's constructor raises for some devices.
 - The function tests for a device anywhere, or an early `raise` or `return` keeps other machines out.
 - It stands in a `try` that catches what it raises, or is called under a test for a device. A private function may be
   called in such a `try`.
@@ -151,6 +152,8 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         """Definitions that call a probe, whatever they do with its answer."""
         self._of_groups: set[Scope] = set()
         """Definitions that speak to a group of processes, each with an accelerator as a rule."""
+        self._refusing: set[str] = set()
+        """Classes whose constructors raise for some devices: what they ask is answered for all methods."""
         self._untried: dict[Scope, frozenset[int]] = {}
         """By definition: the nodes that stand in it, and not in the body of a `try` that catches something."""
 
@@ -159,6 +162,9 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         return raises_without(name) is not None or refuses_the_cpu(name)
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        built = event.scope.class_name if event.scope.setting is Setting.CONSTRUCTION else None
+        if built is not None and leaves_without(event.node):
+            self._refusing.add(built)
         self._left.begun(event)
         self._told_the_cpu.begun(event)
         self._halves.begun(event)
@@ -307,7 +313,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         begun = definition.begun
         if begun is None or scope.role not in _ROLES:
             return False
-        if definition.tests_device or scope in self._asking:
+        if definition.tests_device or scope in self._asking or scope.class_name in self._refusing:
             return False
         if not self._under_tests.isdisjoint(scope.qualname.split(".")):
             return False

@@ -56,7 +56,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
 - The authors published the file: the function downloads it, writes there what it asked the web for, or asks for it by
-  the name of a model. What they saved there, everybody loads. The confidence is low, and so it is where the file is of
+  the name of a model. What they saved there, everybody loads; but not where the caller may name a file or a repository,
+  and says a device. The confidence is low, and so it is where the file is of
   the same run: the function is called `reload`, it has trained a model before (`trainer.fit(...)`), or the path's
   default is what the same file of code saves.
 - Another arm of the function loads the same file with `map_location`, and what decides between the two speaks of
@@ -101,10 +102,12 @@ from devlint.rules.state.downloads_beside import DOWNLOADS, DownloadsBeside
 from devlint.rules.state.origins_of_files import (
     holds_host_state,
     is_downloaded,
+    is_downloaded_by_name,
     is_downloaded_to,
     is_in_memory,
     is_of_this_run,
     is_told_elsewhere,
+    may_be_as_given,
     may_be_written,
     paths_in,
     sources_of,
@@ -289,7 +292,9 @@ class LoadWithoutMapLocation(Rule):
             whole = self._definitions.node_of(event.scope)
             if whole is not None and is_tried_first(whole, event.node):
                 continue
-            told = whole is not None and source is not None and self._is_explained(whole, source)
+            # Where the function is told a device, its callers choose one: whatever it loads is to go there.
+            told_device = event.scope.qualname in self._parametrised
+            told = whole is not None and source is not None and self._is_explained(whole, source, told_device)
             told = told or all(self._handed_written.get(event.scope.qualname.rpartition(".")[2], [False]))
             plain = self._saved.class_holds_no_tensor(event.scope.class_name) or id(event.node) in self._arrays
             plain = plain or (source is not None and self._is_at_hand(event, source.node))
@@ -297,8 +302,6 @@ class LoadWithoutMapLocation(Rule):
                 whole is not None and source is not None and _default_names_state(whole, source)
             )
             named = named or (source is not None and self._saved.holds_placed(event.scope, source.node))
-            # Where the function is told a device, its callers choose one: whatever it loads is to go there.
-            told_device = event.scope.qualname in self._parametrised
             shown = told_device or id(event.node) in self._states or named
             shown = shown or (whole is not None and is_a_state(whole, event.node))
             doubtful = plain or told or not shown
@@ -312,13 +315,16 @@ class LoadWithoutMapLocation(Rule):
         What lies beside the code was published with it.
         """
         function = self._definitions.node_of(event.scope)
-        parts = [source] if function is None else list(sources_of(function, source))
+        # `if path.startswith("https://"): path = downloaded(path, HERE)`: a file of the caller's own comes here too.
+        alone = function is None or may_be_as_given(function, source)
+        parts = [source] if alone or function is None else list(sources_of(function, source))
         return any(map(self._names_own_file, parts)) or any(map(is_in_memory, parts))
 
-    def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
+    def _is_explained(self, function: cst.FunctionDef, source: Argument, told_device: bool) -> bool:
+        anybodys = told_device and is_downloaded_by_name(function, source.node)
         return (
             is_told_elsewhere(function, source.node)
-            or is_downloaded(function, source.node)
+            or (is_downloaded(function, source.node) and not anybodys)
             or is_downloaded_to(function, source.node)
             or is_of_this_run(function, source.node, self._saved.paths)
         )

@@ -58,7 +58,7 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
         arm for part in sources[1:] for arm in ((part.body, part.orelse) if isinstance(part, cst.IfExp) else (part,))
     ]
     own = any(isinstance(part, cst.Name) and _is_parameter(function, part.value) for part in bound)
-    if own or _may_be_as_given(function, source):
+    if own or may_be_as_given(function, source):
         return False  # `path = download(name) if is_url(name) else name`: a file of the caller's own comes here too.
     for call in (part for source in sources for part in descend(source) if isinstance(part, cst.Call)):
         name = (dotted(call.func) or "").rpartition(".")[2].lower()
@@ -69,6 +69,18 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     return False
 
 
+def is_downloaded_by_name(function: cst.CSTNode, source: cst.CSTNode) -> bool:
+    """``snapshot_download(repo_id=name)``: the caller says whose file it is, which need not be one of the authors'."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend, dotted
+
+    calls = (part for one in sources_of(function, source) for part in descend(one) if isinstance(part, cst.Call))
+    downloads = (one for one in calls if _DOWNLOADS.search((dotted(one.func) or "").rpartition(".")[2].lower()))
+    named = (one.args[0].value for one in downloads if one.args)
+    return any(isinstance(one, cst.Name) and _is_parameter(function, one.value) for one in named)
+
+
 def _is_parameter(function: cst.CSTNode, name: str) -> bool:
     import libcst as cst
 
@@ -77,7 +89,7 @@ def _is_parameter(function: cst.CSTNode, name: str) -> bool:
     return isinstance(function, cst.FunctionDef) and any(one.name.value == name for one in parameters_of(function))
 
 
-def _may_be_as_given(function: cst.CSTNode, source: cst.CSTNode) -> bool:
+def may_be_as_given(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     """Whether it is a parameter that only some arm binds anew: ``if path is None: path = download()``."""
     import libcst as cst
 
