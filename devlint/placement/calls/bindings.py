@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -61,7 +62,7 @@ from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.state.host_reads import read_for_array
 from devlint.placement.state.put_by_methods import note_filled
 from devlint.placement.state.refusals import note_refused
-from devlint.placement.syntax.nodes import code_of, dotted, literal, path_of
+from devlint.placement.syntax.nodes import code_of, dotted, inner_nodes, literal, path_of
 from devlint.records import replace
 from devlint.semantics import Dim, Elements
 
@@ -99,7 +100,23 @@ def assign(
         _unpack(interp, target, value, value_node)
 
 
-def _chosen_device(interp: Interpreter, target: cst.BaseExpression, value: Value) -> Value:
+def returned_device(interp: Interpreter, node: cst.Return, value: Value) -> Value:
+    """``return "cuda"`` behind a test for an accelerator, in a function that returns the CPU elsewhere."""
+    if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator or interp.info is None:
+        return value
+    others = (
+        part
+        for part in inner_nodes(interp.info.node, into_definitions=False)
+        if type(part) is cst.Return and part is not node
+    )
+    answers = (part.value for part in others if part.value is not None)
+    return _chosen_device(interp, node, value) if any(_CPU.search(code_of(one)) for one in answers) else value
+
+
+_CPU = re.compile(r"""["']cpu["':]""")
+
+
+def _chosen_device(interp: Interpreter, target: cst.CSTNode, value: Value) -> Value:
     """``device = torch.device("cuda:0")`` behind a test for an accelerator: the form of ``a if test else b``."""
     if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator:
         return value

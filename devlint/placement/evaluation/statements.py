@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from devlint.placement.calls import stated_types
-from devlint.placement.calls.bindings import assign, bind_loop_target, delete
+from devlint.placement.calls.bindings import assign, bind_loop_target, delete, returned_device
 from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Host, Tensor
@@ -122,7 +122,7 @@ def augmented_assignment(interp: Interpreter, node: cst.AugAssign) -> None:
 
 
 def return_statement(interp: Interpreter, node: cst.Return) -> None:
-    value = NONE if node.value is None else interp.evaluate(node.value)
+    value = NONE if node.value is None else returned_device(interp, node, interp.evaluate(node.value))
     arms = (*interp.arms, *interp.state.left)
     interp.emit(Returned(node, interp.scope, value, node.value, interp.under_device_guard, arms=arms))
     if isinstance(value, Host):

@@ -78,7 +78,7 @@ class ChosenAnew:
 
     def stored(self, event: Stored) -> None:
         self._bound.setdefault(event.scope, set()).add(event.target)
-        if event.target.isidentifier() and _is_of_machine(event.value):
+        if event.target.isidentifier() and _is_of_machine(event.value) and not _asks_for_a_device(event.value_node):
             self._chosen.setdefault(event.scope, set()).add(event.target)
 
     def compared(self, event: Compared) -> None:
@@ -167,6 +167,14 @@ class ChosenAnew:
         for told in self._of_classes.get(scope.class_name or "", ()):
             if scope.setting is not Setting.CONSTRUCTION and told.device not in bound:
                 yield told
+
+
+def _asks_for_a_device(node: cst.CSTNode | None) -> bool:
+    """``get_device()``: what such a function knows, others may have asked as well."""
+    import libcst as cst
+
+    name = code_of(node.func) if isinstance(node, cst.Call) else ""
+    return "device" in name.replace("torch.device", "")
 
 
 def _told_instead(place: _Place, device: str) -> tuple[Change, ...]:

@@ -108,6 +108,10 @@ def _said_by(named: Argument | None, device: Device, node: cst.CSTNode) -> Candi
     if named is not None and (key := _key_of_options(named.node)) and not isinstance(named.value, (Tensor, Constant)):
         spelled = code_of(named.node)
         return None if _AWAY.search(key) else Candidate(spelled, spelled, is_device=True, node=node, in_use=True)
+    if named is not None and chosen and isinstance(named.node, cst.Call):
+        # ``rows.to(get_device())``: the function asks the machine.
+        asked = code_of(named.node)
+        return Candidate(asked, asked, is_device=True, node=node, in_use=True, chosen=True, falls_back=True)
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
     spelled = code_of(named.node)

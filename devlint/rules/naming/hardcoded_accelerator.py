@@ -34,7 +34,6 @@ keeps where its constructor was told; and what a helper puts there that meets an
 or a module's parameters. And a place that nobody asks about in a file that goes where it is told in at least four
 other places, and three times as often as it names CUDA.
 And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
-And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
 what goes there in a method of an object that keeps the device it was told, and was brought to;
 the inputs of a model that a caller in the file brings to such a device; and tests that choose one and name CUDA beside.
 
@@ -316,8 +315,9 @@ class HardcodedAccelerator(NotesPlaces, Rule):
             unlike = self._unlike.draft_of(definition, place) if unsure else None
             if unlike is not None:
                 alone.append((place, unlike))
-            elif draft is not None and id(draft.node) not in told:
-                told.add(id(draft.node))
+            # One finding a place, whether it is the transfer that is told of or what names its device.
+            elif draft is not None and told.isdisjoint(place.placed_by()):
+                told.update(place.placed_by())
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         # Each part says what it found; one finding a place.

@@ -139,6 +139,8 @@ class HardcodedDeviceIndex(Rule):
         """In a main block, until it is known whether the program takes arguments."""
         self._takes_arguments = False
         self._begun: dict[Scope, Begun] = {}
+        self._by_machine: set[tuple[Scope, str]] = set()
+        """Names of definitions that are bound to what the machine has."""
 
     @staticmethod
     def wakes_at_call(name: str) -> bool:
@@ -173,13 +175,17 @@ class HardcodedDeviceIndex(Rule):
         if VISIBLE in event.target:
             self._asking.add(event.scope.qualname)  # the first of those that it says
         draft = self._devices.get(id(event.value_node))
+        by_machine = (event.scope, event.target) in self._by_machine
+        if isinstance(event.value, DeviceName) and event.value.chosen_by_probe:
+            self._by_machine.add((event.scope, event.target))
         if draft is None:
             return ()
         tests = [decided.guard.text for decided in event.arms if decided.holds]
         typed = any(test.startswith(f"{event.target}.type == ") and "cpu" not in test for test in tests)
         asked = asked_device(draft.node, self._begun.get(event.scope))
         # `and device.index is None`: there is none to lose.
-        loses = (typed and not any(".index" in test for test in tests)) or asked is not None
+        # What the machine has chose the one before (fixture `chosen_by_helpers`).
+        loses = (typed and not by_machine and not any(".index" in test for test in tests)) or asked is not None
         if loses and draft.scope.role not in (Role.TEST, Role.BENCHMARK):
             self._devices[id(event.value_node)] = replace(
                 draft,

@@ -132,7 +132,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     name = "unasked-accelerator"
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV309")
-    gives_way_unless_surer = ("DEV302", "DEV307")
+    gives_way_unless_surer = ("DEV302", "DEV307", "DEV603")
     wakes_at = any_of(device_named=always, moved=always, left_to_another=always, arms_alike=always)
 
     def __init__(self) -> None:
