@@ -265,7 +265,9 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     is_default = not best.is_tensor and any(node == id(place.node) for node, _ in definition.filled_in)
     # `if self.cpu_cache: x = x.cuda()`: what waits on the CPU does not say where the work is done.
     waits = any(_WAITS_ON_CPU.search(condition) for condition in place.conditions)
-    if tests or definition.of_cuda or place.weak or is_default or waits:
+    # What calls `torch.cuda` is for CUDA, unless it asks what the machine has (fixture `chosen_by_helpers`).
+    of_cuda = definition.of_cuda and not (best.in_use and best.falls_back)
+    if tests or of_cuda or place.weak or is_default or waits:
         return Confidence.LOW
     if place.scope.role is not Role.LIBRARY:
         # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.
