@@ -69,6 +69,10 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     return False
 
 
+_OF_ANYBODY = frozenset({"snapshot_download", "hf_hub_download"})
+"""Functions that download from a store where everybody publishes. Others know the files of their authors by name."""
+
+
 def is_downloaded_by_name(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     """``snapshot_download(repo_id=name)``: the caller says whose file it is, which need not be one of the authors'."""
     import libcst as cst
@@ -76,7 +80,7 @@ def is_downloaded_by_name(function: cst.CSTNode, source: cst.CSTNode) -> bool:
     from devlint.placement.syntax.nodes import descend, dotted
 
     calls = (part for one in sources_of(function, source) for part in descend(one) if isinstance(part, cst.Call))
-    downloads = (one for one in calls if _DOWNLOADS.search((dotted(one.func) or "").rpartition(".")[2].lower()))
+    downloads = (one for one in calls if (dotted(one.func) or "").rpartition(".")[2] in _OF_ANYBODY)
     named = (one.args[0].value for one in downloads if one.args)
     return any(isinstance(one, cst.Name) and _is_parameter(function, one.value) for one in named)
 
