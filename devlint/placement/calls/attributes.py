@@ -43,7 +43,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.operations import device_questions
-from devlint.placement.state import ranks
+from devlint.placement.state import module_switches, ranks
 from devlint.placement.state.decided_arms import as_decided
 from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -69,6 +69,8 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
             CPU, Dim.NONZERO, dtype=DType.INT, provenance=interp.step(StepKind.GIVEN, node, CPU, code_of(node))
         )
     value = ranks.of_attribute(interp, node, owner) or attribute_of(interp, owner, name, node)
+    if isinstance(owner, ProjectModule):
+        value = module_switches.as_set(name, value)
     if isinstance(owner, ProjectModule) and isinstance(value, DeviceName) and interp.info is not None:
         interp.emit(GlobalRead(node, interp.scope, code_of(node), value, imported=True))
     if isinstance(owner, Self):

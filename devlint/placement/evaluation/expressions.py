@@ -35,7 +35,7 @@ from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations import built_strings
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
-from devlint.placement.state import conditions
+from devlint.placement.state import conditions, module_switches
 from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.ranks import note_index
@@ -63,6 +63,8 @@ def name(interp: Interpreter, node: cst.Name) -> Value:
             interp.emit(GlobalRead(node, interp.scope, node.value, value, imported))
     elif value is NOTHING:
         note_unbound_name(interp, node)
+    elif interp.info is None or not (node.value in interp.state.values or node.value in interp.closure):
+        value = module_switches.as_set(node.value, value)
     if isinstance(value, Tensor) and value.dim is Dim.UNKNOWN and node.value in interp.uses.bound_with_dimensions:
         return replace(value, dim=Dim.NONZERO)
     return value
