@@ -120,8 +120,9 @@ def _chosen_device(interp: Interpreter, target: cst.CSTNode, value: Value) -> Va
     """``device = torch.device("cuda:0")`` behind a test for an accelerator: the form of ``a if test else b``."""
     if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator:
         return value
-    if any(decided.guard.kind is GuardKind.ON_ACCELERATOR for decided in interp.decided):
-        # A test of one tensor, not of what the machine has.
+    tests = (decided.guard for decided in interp.decided if decided.guard.kind is GuardKind.ON_ACCELERATOR)
+    if any(guard.subject is not None for guard in tests):
+        # A test of one tensor, not of what the machine has. A switch before it, `if USE_MPS:`, is none.
         return value
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None or not is_accelerator(named.device):
