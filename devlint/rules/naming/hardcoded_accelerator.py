@@ -3,39 +3,38 @@
 ## What it does
 
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
-`torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
-not move themselves, and in functions that move something else to the device of an object, as `self.device`, or to one
-that they, or the function around them, chose by what the machine has or an option says. Of tensors it does so where
-another method of the class brings something to `self.device`. In a method of a Module it finds tensors made there that
-`.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that go to a
-`device` that the method itself chooses by what the machine has, or that another file of the library chose for all while
-it was imported, `settings.device`; in a function of a library it finds both beside tensors that the function is handed
-and does not move. So it does where inputs go to the machine's accelerator for a model that a caller handed in, and that
-the file never moves, or moves on a condition alone, `if args.gpu >= 0: model.cuda()`, which the inputs do not ask. And
-a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another public
-method asks nobody; and a function that moves one thing where the machine has an accelerator, and another one whatever
-it has; or, in another method of an object that brings its model there only where there is one, inputs whatever it has.
-So in a file that asks a function of the project for its device, `get_device()`. And `.cuda(device)` of a device that is
-the CPU on a machine without an accelerator, in one arm, or by default, which it refuses. So it finds `.cuda(x.device)`,
-and `.cuda(device)` of a device that is also given to what takes any, `.to(device)`. And what the constructor of a
-Module puts on the current accelerator, whatever becomes of the module. And `device="cuda"` as the default of a Module's
-method that puts things there which meet the module's parameters. And what an object of another class, in a library,
-keeps on the current accelerator from its constructor on, where a method meets it with tensors of its caller. And a file
-that is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device to which the function or the object
-brings things, or whose state is copied into a module on the CPU. At the top level of a program it finds what goes to
-CUDA behind a device that was chosen by what the machine has. It finds a device that is chosen anew by what the machine
-has, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a caller said, `self.device`; a Module that
-brings itself to CUDA in its constructor; a helper that goes to CUDA with what its callers bring to `x.device`; and a
-place that names CUDA where the rest of the file goes to a device that was chosen at its top. And what goes by way of
-CUDA to a device that may be the CPU, `net.cuda().to(device)`. And what goes to CUDA and there meets an argument in an
-operation that takes tensors alone; and the inputs of a model that its owner's constructor brought to a device it was
-told, or to what the machine has, `self.model(rows.cuda())`; so what a method puts there that meets what the object
-keeps where its constructor was told; and what a helper puts there that meets an argument of the function that calls it,
-or a module's parameters. And a place that nobody asks about in a file that goes where it is told in at least four
-other places, and three times as often as it names CUDA.
-And parts of an object that chose `self.device` by what the machine has, `self.model.cuda()`;
-what goes there in a method of an object that keeps the device it was told, and was brought to;
-the inputs of a model that a caller in the file brings to such a device; and tests that choose one and name CUDA beside.
+`torch.amp.GradScaler("cuda")`, without an index, where something at hand says another device, or may. By what says it:
+
+- **An argument.** The function is handed a device, a tensor or a module that it does not move itself; or what goes to
+  CUDA there meets an argument in an operation that takes tensors alone; or a helper brings it there, for a caller that
+  brings it to `x.device`, or where it meets an argument of the caller or a module's parameters.
+- **A device in use.** The function moves something else to the device of an object, `self.device`, or to one that it,
+  the function around it, or the top of the file chose by what the machine has or an option says; or another method of
+  the class does, of tensors; or the file asks a function of the project, `get_device()`. At the top level of a program
+  it finds what goes to CUDA behind a device that was chosen by what the machine has, and tests that choose one and name
+  CUDA beside.
+- **An object.** Its constructor brought its model, or what it keeps, to a device that it was told, or that the machine
+  said: then it finds inputs, `self.model(rows.cuda())`, parts, `self.model.cuda()`, and what meets the rest. It keeps
+  something on the current accelerator from its constructor on, in a library, and a method meets that with tensors of
+  its caller.
+- **A module.** In its methods, tensors that go there because the machine has an accelerator, or to a `device` that the
+  method, or another file of the library while it was imported, `settings.device`, chose by what the machine has,
+  wherever the module is (in functions of a library: wherever the tensors are that they are handed and do not move);
+  what its constructor puts there, itself included, whatever becomes of the module; `device="cuda"` as the default of a
+  method whose tensors meet the parameters.
+- **A model that a caller hands in.** Inputs go to the machine's accelerator, and the file never moves the model, or
+  moves it on a condition alone, `if args.gpu >= 0: model.cuda()`, or a caller brings it to a device that was chosen.
+- **Those who ask.** The class asks an attribute of its own, `if self.use_cuda:`, before it moves something, and in
+  another public method asks nobody; the function moves one thing where the machine has an accelerator, and another
+  whatever it has; an object brings its model there only where there is one, and its inputs in any case.
+- **The CPU, where it is meant.** `.cuda(device)` refuses a device that is the CPU without an accelerator, in one arm or
+  by default, or that is also given to what takes any, `.to(device)`; so does `.cuda(x.device)`; and
+  `net.cuda().to(device)` goes by way of CUDA to what may be the CPU.
+- **A second choice.** A device is chosen anew, `"cuda" if torch.cuda.is_available() else "cpu"`, beside one that a
+  caller said, `self.device`; a file is read onto CUDA, `torch.load(path, map_location="cuda")`, beside a device in use,
+  or its state is copied into a module on the CPU.
+- **The file.** Nobody asks about the place, and at least four other places of the file, three times as many as name
+  CUDA, go where they are told.
 
 ## Why is this bad
 
