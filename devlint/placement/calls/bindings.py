@@ -102,15 +102,12 @@ def assign(
 
 def returned_device(interp: Interpreter, node: cst.Return, value: Value) -> Value:
     """``return "cuda"`` behind a test for an accelerator, in a function that returns the CPU elsewhere."""
-    if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator or interp.info is None:
+    chosen = _chosen_device(interp, node, value)
+    if chosen is value or interp.info is None:
         return value
-    others = (
-        part
-        for part in inner_nodes(interp.info.node, into_definitions=False)
-        if type(part) is cst.Return and part is not node
-    )
-    answers = (part.value for part in others if part.value is not None)
-    return _chosen_device(interp, node, value) if any(_CPU.search(code_of(one)) for one in answers) else value
+    returns = (part for part in inner_nodes(interp.info.node, into_definitions=False) if type(part) is cst.Return)
+    others = (part.value for part in returns if part is not node and part.value is not None)
+    return chosen if any(_CPU.search(code_of(one)) for one in others) else value
 
 
 _CPU = re.compile(r"""["']cpu["':]""")

@@ -73,6 +73,11 @@ def class_made(node: cst.BaseExpression) -> str:
         and node.func.attr.value in KEEPING
     ):
         node = node.func.value
+    return class_called(node)
+
+
+def class_called(node: cst.BaseExpression) -> str:
+    """``Layer``, of ``Layer(8)`` itself; empty for any other call and all else."""
     name = (dotted(node.func) or "") if type(node) is cst.Call else ""
     return name if name.rpartition(".")[2][:1].isupper() else ""
 

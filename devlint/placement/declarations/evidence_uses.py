@@ -181,8 +181,7 @@ def _assigned(node: cst.Assign, found: Found) -> None:
     for target in node.targets:
         attribute = target.target
         if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
-            class_name = dotted(node.value.func) if type(node.value) is cst.Call else None
-            if class_name and class_name.rpartition(".")[2][:1].isupper():
+            if class_name := modules.class_called(node.value):
                 found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:

@@ -21,8 +21,10 @@ _ALIKE = (cst.Equal, cst.NotEqual)
 def narrowed_by_name(interp: Interpreter, asked: Value, target: cst.ComparisonTarget) -> Iterator[Narrowing]:
     """``device == "cuda"`` where the function has chosen between two: what is on the chosen one is on that, or not."""
     device = asked.device if isinstance(asked, DeviceName) else None
+    if not isinstance(device, Choice) or not isinstance(target.operator, _ALIKE):
+        return
     named = interp.evaluate_quietly(target.comparator)
-    if not isinstance(device, Choice) or not isinstance(named, Constant) or not isinstance(target.operator, _ALIKE):
+    if not isinstance(named, Constant):
         return
     places = set(leaves(device))
     meant = {one for one in places if isinstance(one, Known) and one.index is None and one.type == named.value}

@@ -37,12 +37,14 @@ def is_made_empty(node: cst.CSTNode) -> bool:
     return set(sizes_given(node)) == {"0"}
 
 
-def holds_nothing(node: cst.CSTNode) -> bool:
-    """The same, and ``torch.zeros(0, 2)``, ``torch.tensor([])``, ``torch.Tensor()``."""
+def makes_no_items(node: cst.CSTNode) -> bool:
+    """``torch.zeros(0, 2)``, ``torch.tensor([])``, ``torch.Tensor()``: whatever else its sizes are."""
     if "0" in sizes_given(node):
         return True
-    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
-    if not isinstance(node, cst.Call) or name not in ("tensor", "Tensor", "FloatTensor", "LongTensor"):
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    name = node.func.attr.value
+    if name not in ("tensor", "Tensor", "FloatTensor", "LongTensor"):
         return False
     values = [argument.value for argument in node.args if argument.keyword is None]
     if not values:

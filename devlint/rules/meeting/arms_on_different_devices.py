@@ -98,7 +98,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.host_memory import may_be_pinned
 from devlint.placement.syntax.nodes import elements_of
-from devlint.placement.syntax.sizes import holds_nothing, is_made_empty, named_sizes, sized_by
+from devlint.placement.syntax.sizes import is_made_empty, makes_no_items, named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
@@ -305,7 +305,7 @@ class ArmsOnDifferentDevices(Rule):
                 sized = self._is_sized(event, step)
                 # An empty tensor stands for what is not there (fixture `nothing_in_an_arm`).
                 sure = (
-                    tensor and not holds_nothing(step.node) and (asks_for_data or sized) and not reads_host_data(step)
+                    tensor and not makes_no_items(step.node) and (asks_for_data or sized) and not reads_host_data(step)
                 )
                 confidence = Confidence.MEDIUM if sure else Confidence.LOW
                 absent = _absent(guards[0])
@@ -344,7 +344,7 @@ class ArmsOnDifferentDevices(Rule):
 def _holds_nothing(value: Value) -> bool:
     """What is no tensor says nothing of it: ``return torch.empty(0), torch.empty(0), 0``."""
     step = creation_of(value)
-    return not isinstance(value, Tensor) or (step is not None and holds_nothing(step.node))
+    return not isinstance(value, Tensor) or (step is not None and makes_no_items(step.node))
 
 
 def _asks_for_no_device(guard: Guard, others: list[Device]) -> bool:

@@ -57,6 +57,11 @@ class Place:
     in_one_arm: bool = False
     """A condition that speaks of devices decides whether it is reached."""
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether anything decides, in the definition, whether it is reached or whether it means an accelerator."""
+        return bool(self.conditions or self.weak or self.in_one_arm or self.where_available or self.absent)
+
     def placed_by(self) -> Iterator[int]:
         """The identities of the nodes of which the analysis says that they put a value there."""
         return (id(node) for node in (self.node, self.call, self.move.node if self.move else None) if node is not None)
@@ -87,6 +92,10 @@ class Definition:
     sends_to_others: bool = False
     """It hands a collective what is on the current accelerator, of which each process of a group has one."""
 
+    def fills_in(self, node: cst.CSTNode) -> bool:
+        """Whether a device argument gets this where the caller left it out."""
+        return any(filled == id(node) for filled, _ in self.filled_in)
+
 
 def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:
     """By class with a place under a condition: the conditions that choose a device in one of its methods."""
@@ -107,7 +116,7 @@ def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Can
     for one in definitions:
         owner = one.begun.scope.class_name if one.begun is not None else None
         constructs = one.begun is not None and one.begun.scope.setting is Setting.CONSTRUCTION
-        in_use = (*filter(_falls_back, one.in_use), *_kept_as_told(one)) if constructs else one.in_use
+        in_use = (*(c for c in one.in_use if c.falls_back), *_kept_as_told(one)) if constructs else one.in_use
         # Where what the machine has chose the device, there are objects without an accelerator as well.
         own = tuple(
             replace(c, node=None)
@@ -117,10 +126,6 @@ def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Can
         if owner is not None and own:
             found[owner] = (*found.get(owner, ()), *own)
     return found
-
-
-def _falls_back(candidate: Candidate) -> bool:
-    return candidate.falls_back
 
 
 def _kept_as_told(constructor: Definition) -> Iterator[Candidate]:
@@ -262,7 +267,7 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     # What no condition decides runs whatever was asked, `if device.type == "cuda": model.half()`.
     tests = tests and not best.chosen
     # Where a module goes is the caller's choice, who may name another device than the one that is filled in for none.
-    is_default = not best.is_tensor and any(node == id(place.node) for node, _ in definition.filled_in)
+    is_default = not best.is_tensor and definition.fills_in(place.node)
     # `if self.cpu_cache: x = x.cuda()`: what waits on the CPU does not say where the work is done.
     waits = any(_WAITS_ON_CPU.search(condition) for condition in place.conditions)
     # What calls `torch.cuda` is for CUDA, unless it asks what the machine has (fixture `chosen_by_helpers`).

@@ -76,7 +76,7 @@ class AskedElsewhere:
         asked = self._asked_here.get(place.scope)
         if asked is None or place.move is None or place.sink != Sink.TRANSFER or place.scope.role not in _ROLES:
             return None
-        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        decided = place.is_decided
         # `if x.is_cuda:` asks where something is, and the rest may follow it (fixture `left_unasked`).
         if decided or definition.tests_place or definition.of_cuda or definition.begun is None:
             return None
@@ -93,7 +93,7 @@ class AskedElsewhere:
         scope = place.scope
         if place.move is None or place.sink != Sink.TRANSFER or place.of_module or scope.role not in _ROLES:
             return None
-        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        decided = place.is_decided
         if decided or definition.begun is None or definition.tests_device or _is_helper(scope):
             return None
         asked = self._models.get(scope.class_name or "") if scope.setting is Setting.METHOD else None

@@ -46,7 +46,7 @@ class BroughtElsewhere:
     def draft_of(self, definition: Definition, place: Place) -> Draft | None:
         made: cst.CSTNode | None = place.move.node if place.move is not None else place.call
         brought = self._brought.get(id(made))
-        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        decided = place.is_decided
         if brought is None or decided or definition.tests_device or place.scope.role is Role.TEST:
             return None
         if place.scope.setting is Setting.CONSTRUCTION:

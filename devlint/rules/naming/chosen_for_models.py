@@ -30,9 +30,10 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import goes_to_current, is_current
 from devlint.rules.naming.device_candidates import falls_back
+from devlint.rules.naming.ways_out import speak_of_devices
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.abstract_values import Module, Opaque
     from devlint.placement.domain.events import CallersModuleCalled, Moved, Stored
-    from devlint.placement.domain.lattice import Decided
 
 
 @dataclass(slots=True)
@@ -77,9 +77,9 @@ class ChosenForModels:
         shared = spelled.isidentifier() and (event.scope.qualname, spelled) not in self._bound
         if goes_to_current(event) or (is_current(event.target) and by_machine and not shared):
             self._chosen[id(event.node)] = event.node
-        if goes_to_current(event) and not event.guarded and not _asks(event.arms):
+        if goes_to_current(event) and not event.guarded and not speak_of_devices(event.arms):
             self._unasked.add(id(event.node))
-        if isinstance(named, DeviceName) and falls_back(named) and not _asks(event.arms):
+        if isinstance(named, DeviceName) and falls_back(named) and not speak_of_devices(event.arms):
             self._by_machine[id(event.node)] = spelled
 
     def called(self, event: CallersModuleCalled) -> None:
@@ -120,7 +120,7 @@ class ChosenForModels:
         """``model.to(device)`` in a caller, of a device that is the CPU where the machine has no accelerator."""
         brought = _sent(provenance_of(event.brought)) if event.brought is not None else None
         device = self._by_machine.get(id(brought.node)) if brought is not None else None
-        if brought is None or device is None or id(step.node) not in self._unasked or _asks(event.arms):
+        if brought is None or device is None or id(step.node) not in self._unasked or speak_of_devices(event.arms):
             return None
         name = code_of(event.module.node)
         return Draft(
@@ -143,10 +143,6 @@ class ChosenForModels:
             if model not in self._moved and id(draft.node) not in seen:
                 seen.add(id(draft.node))
                 yield draft
-
-
-def _asks(arms: tuple[Decided, ...]) -> bool:
-    return any(speaks_of_devices(arm.guard.text) for arm in arms)
 
 
 def _is_told(event: Moved) -> bool:

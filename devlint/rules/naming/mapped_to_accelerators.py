@@ -18,8 +18,9 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Module
 from devlint.placement.domain.lattice import CPU
-from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import is_current
+from devlint.rules.naming.ways_out import speak_of_devices
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class MappedToAccelerators:
     def called(self, event: Called) -> None:
         if event.name == "torch.load":
             place = event.call.argument("map_location", 1)
-            asked = event.guarded or any(speaks_of_devices(decided.guard.text) for decided in event.arms)
+            asked = event.guarded or speak_of_devices(event.arms)
             if place is not None and not asked and _is_current_accelerator(place):
                 self._loads.append((event, place))
         elif event.name == ".load_state_dict" and isinstance(event.receiver, Module) and event.receiver.device == CPU:

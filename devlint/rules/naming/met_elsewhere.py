@@ -75,7 +75,7 @@ class MetElsewhere:
     def draft_of(self, definition: Definition, place: Place) -> Draft | None:
         made: cst.CSTNode | None = place.move.node if place.move is not None else place.call
         met = self._met.get(id(made))
-        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        decided = place.is_decided
         if met is None or decided or definition.tests_device or place.scope.role in (Role.TEST, Role.BENCHMARK):
             return None
         if place.scope.setting is Setting.CONSTRUCTION:

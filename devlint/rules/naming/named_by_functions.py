@@ -99,14 +99,14 @@ class NamedByFunctions:
         self._asked.setdefault(code_of(node), _Asked(node, scope))
 
     def draft_of(self, definition: Definition, place: Place) -> Draft | None:
-        decided = place.conditions or place.weak or place.in_one_arm or place.where_available or place.absent
+        decided = place.is_decided
         if decided or definition.tests_device or place.sink == Sink.DEVICE_TYPE or place.scope.role not in _ROLES:
             return None
         found = [one for one in self._asked.items() if one[0].partition("(")[0] not in self._own]
         if found and (place.sink == Sink.DEVICE or not place.written_here or _asks_the_machine(definition)):
             # What answers for the machine is what the name at the top was chosen by (fixture `named_beside_the_files`).
             found = [one for one in found if one[0].endswith(")")]
-        if not found or any(node == id(place.node) for node, _ in definition.filled_in):
+        if not found or definition.fills_in(place.node):
             return None
         # What the definition itself asks says more than what another one does.
         spelled, asked = next((one for one in found if one[1].scope == place.scope), found[0])

@@ -31,6 +31,7 @@ from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
 from devlint.rules.naming.device_candidates import in_use, told_to
 from devlint.rules.naming.met_with_callers import MetWithCallers
+from devlint.rules.naming.ways_out import speak_of_devices
 from devlint.semantics.collective import collective
 from devlint.source.outline import is_private
 from devlint.source.role import Role
@@ -183,7 +184,7 @@ class NotedPlaces:
                 absent = _absent(event.arms).union(_replaced_around(event.node, self.of(event.scope).begun))
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
                 place.bound = frozenset(self.of(event.scope).bound)
-                place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
+                place.in_one_arm = speak_of_devices(event.arms)
                 place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self.of(event.scope).places.append(place)
 
@@ -213,7 +214,7 @@ class NotedPlaces:
             return  # nobody computes with what stands for an argument that is not there
         place.where_available, place.in_place = where_available, in_place
         place.bound = frozenset(definition.bound)
-        place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
+        place.in_one_arm = speak_of_devices(event.arms)
         place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)

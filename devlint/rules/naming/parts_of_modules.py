@@ -16,10 +16,11 @@ from devlint.placement.domain.abstract_values import Constant, DeviceName, Kind,
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.placement.syntax.nodes import descend
 from devlint.rules.current_device import goes_to_current, is_current
 from devlint.rules.naming.device_candidates import is_known_module
+from devlint.rules.naming.ways_out import speak_of_devices
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class PartsOfModules:
 
 
 def _is_asked(event: Moved | DeviceNamed | Called) -> bool:
-    return event.guarded or any(speaks_of_devices(decided.guard.text) for decided in event.arms)
+    return event.guarded or speak_of_devices(event.arms)
 
 
 def brings_itself(event: Called) -> bool:

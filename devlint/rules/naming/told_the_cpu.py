@@ -16,9 +16,9 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Truth
 from devlint.placement.domain.lattice import is_of_parameter
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.naming.refused_by_cuda import falls_back, on_cpu_by_default
-from devlint.rules.naming.ways_out import leaves_without
+from devlint.rules.naming.ways_out import leaves_without, speak_of_devices
 from devlint.semantics import NamedDevice, parse_device, refused_device
 from devlint.source.outline import is_private
 from devlint.source.role import Role
@@ -81,7 +81,7 @@ class ToldTheCpu:
         return f"self.{given[1]}" if given is not None else ""
 
     def called(self, event: Called) -> None:
-        if event.guarded or any(speaks_of_devices(decided.guard.text) for decided in event.arms):
+        if event.guarded or speak_of_devices(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
             return
         position = refused_device(event.name)

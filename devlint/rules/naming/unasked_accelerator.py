@@ -105,7 +105,7 @@ from devlint.rules.naming.left_to_another import LeftToOthers
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.naming.refused_by_cuda import refuses_the_cpu
 from devlint.rules.naming.told_the_cpu import ToldTheCpu
-from devlint.rules.naming.ways_out import asking, leaves_without, untried
+from devlint.rules.naming.ways_out import asking, leaves_without, speak_of_devices, untried
 from devlint.rules.rule import Rule
 from devlint.rules.waking import always, any_of
 from devlint.semantics import is_device_probe, probe_for, raises_without
@@ -176,7 +176,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         self._left.called(event)
         if event.name.startswith("torch.distributed."):
             self._of_groups.add(event.scope)
-        if _is_tested(event.arms):
+        if speak_of_devices(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
             self._halves.called(event)
             return ()
@@ -254,7 +254,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
         for definition, place, beside in self._told_beside():
             asked = place.weak or place.where_available or any(map(speaks_of_devices, place.conditions))
-            filled_in = place.absent or any(node == id(place.node) for node, _ in definition.filled_in)
+            filled_in = place.absent or definition.fills_in(place.node)
             is_told = beside is not None and beside.confidence is not Confidence.LOW
             if asked or filled_in or is_told or place.sink == Sink.DEVICE_TYPE:
                 continue
@@ -374,7 +374,3 @@ def _conditions_of(event: Called, definition: Definition) -> set[str]:
 
 def _is_of_a_program(decided: Decided) -> bool:
     return decided.guard.text.startswith("__name__ ==")
-
-
-def _is_tested(arms: tuple[Decided, ...]) -> bool:
-    return any(speaks_of_devices(decided.guard.text) for decided in arms)

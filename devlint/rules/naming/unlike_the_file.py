@@ -22,7 +22,7 @@ from devlint.repairs.bound_names import path_to
 from devlint.rules.current_device import is_current
 from devlint.rules.naming.accelerator_places import Definition, Place
 from devlint.rules.naming.noted_places import is_contract
-from devlint.rules.naming.ways_out import leaves_without, untried
+from devlint.rules.naming.ways_out import leaves_without, speak_of_devices, untried
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class UnlikeTheFile:
         if isinstance(named.value, Constant) and _says_the_current(named) and event.name not in (".to", ".cuda"):
             text = code_of(named.node)
             place = Place(named.node, event.scope, Sink.ARGUMENT, text.strip("\"'"), call=event.call.node)
-            place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
+            place.in_one_arm = speak_of_devices(event.arms)
             self._callees.append(place)
 
     def _note(self, scope: Scope, node: cst.CSTNode, named: Argument | None) -> None:
@@ -146,8 +146,13 @@ def _is_unasked(definition: Definition, place: Place) -> bool:
     if scope.role is not Role.SCRIPT and (scope.role is not Role.LIBRARY or scope.setting is Setting.MODULE_LEVEL):
         return False
     asked = place.weak or place.in_one_arm or any(map(speaks_of_devices, place.conditions))
-    filled_in = any(node == id(place.node) for node, _ in definition.filled_in)
-    if asked or filled_in or place.where_available or place.absent or not _is_put_there(body, place):
+    if (
+        asked
+        or definition.fills_in(place.node)
+        or place.where_available
+        or place.absent
+        or not _is_put_there(body, place)
+    ):
         return False
     return body is None or (not leaves_without(body) and id(place.node) in untried(body))
 

@@ -11,13 +11,21 @@ from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.semantics import probe_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import libcst as cst
 
     from devlint.placement.domain.events import Begun
+    from devlint.placement.domain.lattice import Decided
 
 
 _LEAVE = frozenset({"exit", "_exit", "skip", "skipTest", "quit"})
 """Functions that do not return."""
+
+
+def speak_of_devices(arms: Iterable[Decided]) -> bool:
+    """Whether a condition that speaks of devices decides what these arms lead to."""
+    return any(speaks_of_devices(decided.guard.text) for decided in arms)
 
 
 def asking(kind: str) -> Repair:
@@ -67,10 +75,4 @@ def _is_way_out(node: cst.CSTNode) -> bool:
 
     if isinstance(node, (cst.Raise, cst.Return)):
         return True
-    return isinstance(node, cst.Call) and code_of(node.func).rpartition(".")[2] in (
-        "exit",
-        "_exit",
-        "skip",
-        "skipTest",
-        "quit",
-    )
+    return isinstance(node, cst.Call) and code_of(node.func).rpartition(".")[2] in _LEAVE

@@ -253,7 +253,7 @@ class LoadWithoutMapLocation(Rule):
         name = code_of(event.call.node.func).rpartition(".")[2]
         if is_private(name):
             written = self._written.get(event.scope.qualname, set())
-            paths = {path for argument in event.call.arguments for path in (code_of(argument.node),)}
+            paths = {code_of(argument.node) for argument in event.call.arguments}
             own = any(path in words or f"({path})" in words for path in paths for words in written)
             self._handed_written.setdefault(name, []).append(own)
 
@@ -316,8 +316,10 @@ class LoadWithoutMapLocation(Rule):
         """
         function = self._definitions.node_of(event.scope)
         # `if path.startswith("https://"): path = downloaded(path, HERE)`: a file of the caller's own comes here too.
-        alone = function is None or may_be_as_given(function, source)
-        parts = [source] if alone or function is None else list(sources_of(function, source))
+        if function is None or may_be_as_given(function, source):
+            parts = [source]
+        else:
+            parts = list(sources_of(function, source))
         return any(map(self._names_own_file, parts)) or any(map(is_in_memory, parts))
 
     def _is_explained(self, function: cst.FunctionDef, source: Argument, told_device: bool) -> bool:
